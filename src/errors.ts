@@ -25,7 +25,7 @@ const exitCodesBySeverity = [
   {
     code: 11,
     kind: 'unknown-outcome',
-    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message gives a command to check it',
+    when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message gives a command to check it. Also: the service itself does not know whether a pull request merged',
   },
   {
     code: 15,

@@ -32,6 +32,7 @@ export interface CallResult<P extends Params> {
   readonly date: number | undefined
   /** When the request was sent, by the local clock, in milliseconds since 1970: a change, the first time. */
   readonly sentAt: number | undefined
+  readonly sandboxSpeed?: number | undefined
 }
 
 /**

@@ -30,6 +30,8 @@ interface Exchange {
   readonly date: number | undefined
   /** When the request was last sent, by the local clock. */
   readonly sentAt: number
+  /** How much faster than usual the time of a sandbox passes; undefined for any other service. */
+  readonly sandboxSpeed: number | undefined
 }
 
 /** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
@@ -47,6 +49,7 @@ export async function exchange<P extends Params>(
     response: decoded,
     date: Number.isNaN(date) ? undefined : date,
     sentAt,
+    sandboxSpeed: speedOfSandbox(response.headers),
   })
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
@@ -131,6 +134,12 @@ async function receive(
   if (parsed.text.includes('\uFFFD') && decodeUtf8(response.bytes) === undefined)
     await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
   return { ...parsed, attempts: response.attempts, sentAt: response.sentAt }
+}
+
+/** Returns the speed that a sandbox states (docs/reference/sandbox.md, "Safety"). */
+function speedOfSandbox(headers: HttpResponse['headers']): number | undefined {
+  const speed = Number(headers.get('x-mergeq-sandbox-speed') ?? 1)
+  return headers.has('x-mergeq-sandbox') && speed > 0 ? speed : undefined
 }
 
 /** The error of a request that would begin after the time limit of the whole command. */

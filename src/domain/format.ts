@@ -66,6 +66,10 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(milliseconds / second)}s`
 }
 
+/** A time in whole seconds: `2026-01-05T12:05:00Z`. `time` is in milliseconds since 1970, and rounded up. */
+export const formatInstant = (time: number): string =>
+  new Date(Math.ceil(time / second) * second).toISOString().replace('.000', '')
+
 /** How long ago something was: `3m ago`, or `just now`. */
 export const formatAgo = (milliseconds: number): string =>
   milliseconds < second ? 'just now' : `${formatAge(milliseconds)} ago`

@@ -63,6 +63,8 @@ export interface WaitState {
   readonly newestChange?: number | undefined
   /** Since when the pull request has not been found, in milliseconds since the wait began. */
   readonly missingSince?: number | undefined
+  /** Since when readings have shown an end after which it may have merged, in milliseconds since the wait began. */
+  readonly mayBeMergedSince?: number | undefined
 }
 
 /** A change between two readings; `from` is undefined at the first, `at` is the time that the service gives. */

@@ -36,6 +36,9 @@ export interface SandboxService {
 /** Marks every response, so that clients recognize a sandbox (docs/reference/cli.md, "Sandbox notice"). */
 const sandboxHeader = 'x-mergeq-sandbox'
 
+/** Says how much faster than usual its time passes, for clients that pause for minutes. */
+const speedHeader = 'x-mergeq-sandbox-speed'
+
 export const pathPrefix = '/v1'
 
 type ServiceOperation = Operation & { readonly name: SandboxOperationName }
@@ -60,6 +63,7 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
       'content-type': contentType,
       date: new Date(now()).toUTCString(),
       [sandboxHeader]: '1',
+      [speedHeader]: String(state.speed),
       ...(dialect.hasObservedFields ? { 'x-request-id': createUuid(seed, 'request', requestCount) } : {}),
     },
     body: text,

@@ -41,6 +41,7 @@ const queueKey = ({ repo, targetBranch }: QueueRef): string =>
 /** The data of a sandbox. Methods that return a queue advance it to the present first. */
 export class SandboxState {
   readonly dialect: Dialect
+  readonly speed: number
   readonly seed: number
   readonly token: string
   readonly scenario: Scenario
@@ -58,6 +59,7 @@ export class SandboxState {
   constructor(options: StateOptions, scenario: Scenario) {
     const { dialect = 'document', speed = 1, seed = 1, token = sandboxToken, queues = [] } = options
     this.dialect = dialects[dialect]
+    this.speed = speed
     this.seed = seed
     this.token = token
     this.scenario = scenario

@@ -1,5 +1,7 @@
 import type { ServiceClient } from '../api/service-client.ts'
+import { describeBase } from '../domain/explain/readiness.ts'
 import { formatDuration, joinTruncated } from '../domain/format.ts'
+import { explainState, mergeDoubtTime } from '../domain/reasons.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
 import { commandLinesByQueue } from '../domain/suggested-command.ts'
 import { queueName } from '../domain/values/repository.ts'
@@ -13,7 +15,7 @@ import {
   type WaitOptions,
 } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
-import { extendError, MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, isPermanent, MergeqError, toMergeqError } from '../errors.ts'
 import { getString } from '../json.ts'
 import { attemptAfter, concludeAttempt, isBetweenAttempts, maySubmitAgain } from './attempts.ts'
 import { automaticDelay, backOff, giveUpLimit, poll } from './poll.ts'
@@ -78,11 +80,14 @@ export async function waitForTargets(
       judge: (target, read, outage) => judgeTarget(afterOutage(target, outage), read, rounds === 1, wait),
       schedule(target, failures) {
         const { state, attempt } = target
-        if (attempt?.isDue === true && failures === 0) return 0
+        if (attempt?.isDue === true && failures === 0)
+          return Math.max(0, (attempt.notBefore ?? 0) - time.elapsed())
         const delay =
           options.interval === 'auto' ? backOff(automaticDelay(state), failures, random()) : options.interval
-        // The last reading of a missing pull request is at the end of its grace period.
-        const rest = (state.missingSince ?? Infinity) + options.grace - time.elapsed()
+        // The last reading is when the grace period of a missing pull request ends, or the doubt about a merge.
+        const { missingSince = Infinity, mayBeMergedSince = Infinity } = state
+        const end = Math.min(missingSince + options.grace, mayBeMergedSince + mergeDoubtTime)
+        const rest = end - time.elapsed()
         return rest > 0 ? Math.min(delay, rest) : delay
       },
       limit: time,
@@ -165,15 +170,32 @@ function judgeTarget(
         : extendError(notFound, { hint: `${checkNames(client)}\n${waitLonger(client)}` })
     return { item, change, end: { outcome, failure } }
   }
+  const mayBeMerged =
+    (outcome === 'failed' || outcome === 'cancelled') && explainState(record ?? {}).words.mayBeMerged
+  if (mayBeMerged && options.waitLimit > 0) {
+    const { waited } = observation
+    const mayBeMergedSince = target.state.mayBeMergedSince ?? waited
+    if (waited - mayBeMergedSince < mergeDoubtTime)
+      return { item: { ...item, state: { ...state, mayBeMergedSince } }, change }
+  }
   const isStuck = options.failOnPaused && isPaused(queue)
   const isUnseen = target.state.state === undefined && target.state.missingSince === undefined
   const isNewlyMissing = isUnseen && state.missingSince !== undefined && state.submission === undefined
   if (outcome === undefined && !isStuck) return { item, change, isNewlyMissing }
   const isFirstReading = isFirstRound && state.submission === undefined
   const lastEnd = { outcome: outcome ?? 'pending', isFirstReading }
-  if (item.attempt === undefined || !maySubmitAgain(item.attempt, lastEnd, options))
+  if (mayBeMerged || item.attempt === undefined || !maySubmitAgain(item.attempt, lastEnd, options))
     return { item, change, end: lastEnd }
   return { item: { ...item, attempt: { ...item.attempt, isDue: true, lastEnd } }, change }
+}
+
+/** A wait that ends while a failed or cancelled pull request may have merged ends as its record says. */
+function endInDoubt({ state, record }: WaitTarget, end: WaitEnd): WaitEnd {
+  const { outcome, failure } = end
+  const isOpen = outcome === 'timed-out' || outcome === 'pending'
+  const isUnread = failure !== undefined && !isPermanent(failure)
+  if (state.mayBeMergedSince === undefined || !(isOpen || isUnread)) return end
+  return { outcome: stateOf(record) === 'FAILED' ? 'failed' : 'cancelled' }
 }
 
 /** Reports what a round brought. Resolves to whether the wait goes on. */
@@ -188,12 +210,15 @@ async function reportRound(
     const message = end === undefined ? queueStateMessage(stateOf(item.queue)) : undefined
     if (message !== undefined)
       await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(item.request.values)}`))
+    const { pr, targetBranch } = item.request.values
+    const base = item.attempt === undefined ? undefined : describeBase(pr, item.record, targetBranch)
+    if (base !== undefined) await logger.infoOnce(base)
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
     if (end === undefined) continue
-    const last = await concludeAttempt(item, end, wait)
+    const last = await concludeAttempt(item, endInDoubt(item, end), wait)
     await observer.reportEnd(last.item, last.end)
   }
   const missing = judgements.flatMap(({ item, isNewlyMissing }) =>

@@ -5,9 +5,17 @@ import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
+import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
-import type { Judgement, WaitEnd, WaitObservation, WaitOptions, WaitState } from '../domain/wait-state.ts'
+import {
+  isOutdated,
+  type Judgement,
+  type WaitEnd,
+  type WaitObservation,
+  type WaitOptions,
+  type WaitState,
+} from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import {
   failureOrThrow,
@@ -17,7 +25,7 @@ import {
   type MergeqError,
   withPeriod,
 } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { getString, type JsonObject } from '../json.ts'
 import { limitsOfReading, type Reading, readingOf } from './poll.ts'
 
 /** A wait for pull requests while it lasts. */
@@ -45,6 +53,8 @@ export interface Attempt {
   readonly number: number
   /** Whether the next round submits the pull request. */
   readonly isDue: boolean
+  /** When the pause before the next submission ends, in milliseconds since the wait began. */
+  readonly notBefore?: number | undefined
   /** Whether this wait submitted it, in any attempt; null if that is not known. */
   readonly submitted: boolean | null
   /** Why it is not known whether the last submission was made. */
@@ -91,6 +101,7 @@ export interface TargetRecord {
   readonly queue?: JsonObject | undefined
 }
 
+/** Whether a pull request is to be submitted, now or after a pause: until then it is not read. */
 const isDue = (target: WaitTarget): target is DueTarget => target.attempt?.isDue === true
 
 /** Submits the pull requests whose submission is due, one after the other, and reads these and the others. */
@@ -99,11 +110,14 @@ export async function submitAndRead(
   wait: Wait,
   submit: Submit,
 ): Promise<readonly (Reading<TargetRecord> | undefined)[]> {
-  const submissions = await submitDue(targets.filter(isDue), wait, submit)
+  const now = wait.time.elapsed()
+  const due = targets.filter(isDue).filter(({ attempt: { notBefore = 0 } }) => notBefore <= now)
+  const submissions = await submitDue(due, wait, submit)
   const readable = targets.flatMap(target => {
     const submission = submissions.get(target)
     if (submission === undefined) return isDue(target) ? [] : target
-    return 'value' in submission && submission.value.end === undefined ? submission.value.item : []
+    if ('failure' in submission || submission.value.end !== undefined) return []
+    return isDue(submission.value.item) ? [] : submission.value.item
   })
   const readings = await readTargets(readable, wait)
   return targets.map(target => {
@@ -229,25 +243,76 @@ async function readListing(
   }
 }
 
-/** Reads the record of a pull request. An unknown pull request is an observation without a record. */
+/** The time for reading why a pull request ended, in milliseconds: that it ended is known already. */
+export const causeTime = 5_000
+
+/**
+ * Whether the words of the service are wanted for a record, because they say whether a pull request that failed or was
+ * cancelled may have merged all the same. Those of an earlier attempt, and those that are known already, are not read.
+ */
+function wantsWords(
+  record: JsonObject,
+  { record: last, state: { recordBeforeSubmit } }: WaitTarget,
+): boolean {
+  if (!isFailedOrCancelled(stateOf(record)) || outcomeOfRecord(record) === 'pending') return false
+  return ![last?.timeline === undefined ? undefined : last, recordBeforeSubmit].some(
+    known => known !== undefined && isSameEnd(known, record),
+  )
+}
+
+const isSameEnd = (one: JsonObject | undefined, other: JsonObject): boolean =>
+  stateOf(one) === stateOf(other) && getString(one, 'stateChangedAt') === getString(other, 'stateChangedAt')
+
+/** Whether a record has an end that is not older than another one. */
+const isEndSince = (record: JsonObject | undefined, other: JsonObject): boolean =>
+  terminalOutcome(stateOf(record)) !== undefined &&
+  !isOutdated(record, { newestChange: Date.parse(getString(other, 'stateChangedAt') ?? '') })
+
+/**
+ * Reads the record of a pull request; of one that ended, once more with its timeline. An unknown pull request is an
+ * observation without a record.
+ */
 async function readTargetRecord(
-  { request: { values, overrides } }: WaitTarget,
+  target: WaitTarget,
   queue: JsonObject | undefined,
-  { client, limits, time }: Wait,
+  wait: Wait,
 ): Promise<Reading<TargetRecord>> {
-  const { clock } = client.host
-  const askedAt = clock.now()
+  const { clock } = wait.client.host
   try {
-    const options = { limits, overrides }
-    const { response, date } = await callOperation(client, getSubmittedPullRequest, values, options)
-    const [record = {}] = response.records
-    return {
-      value: { queue, observation: { record, at: clock.now(), waited: time.elapsed(), askedAt, date } },
+    const observation = await observe(target, wait)
+    const { record: read = {} } = observation
+    const last = target.record
+    if (wait.time.hasTime() && wantsWords(read, target)) {
+      const withWords = await observe(target, wait, true).catch(() => observation)
+      const isNewer = isEndSince(withWords.record, read)
+      return { value: { queue, observation: isNewer ? withWords : observation } }
     }
+    const record = isSameEnd(last, read) && last?.timeline !== undefined ? { ...last, ...read } : read
+    return { value: { queue, observation: { ...observation, record } } }
   } catch (error) {
     const failure = failureOrThrow(error)
     if (!isNotFound(failure)) return { failure }
-    const observation = { record: undefined, at: clock.now(), waited: time.elapsed() }
+    const observation = { record: undefined, at: clock.now(), waited: wait.time.elapsed() }
     return { value: { queue, observation, notFound: failure } }
   }
+}
+
+/** Reads a record once, with the times of the reading. */
+async function observe(
+  { request: { values, overrides } }: WaitTarget,
+  { client, limits, time }: Wait,
+  includeTimeline = false,
+): Promise<WaitObservation> {
+  const { clock } = client.host
+  const timeout = (usual: number) => Math.min(limits.timeout?.(usual) ?? usual, causeTime)
+  const options = { overrides, limits: includeTimeline ? { ...limits, timeout } : limits }
+  const askedAt = clock.now()
+  const { response, date } = await callOperation(
+    client,
+    getSubmittedPullRequest,
+    { ...values, ...(includeTimeline && { includeTimeline }) },
+    options,
+  )
+  const [record = {}] = response.records
+  return { record, at: clock.now(), waited: time.elapsed(), askedAt, date }
 }

@@ -24,13 +24,10 @@ import {
 import { exitCodeOf } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { unwatchedNote } from './attempts.ts'
-import type { Wait, WaitTarget } from './readings.ts'
+import { causeTime, type Wait, type WaitTarget } from './readings.ts'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
 const maxFailingReads = 10
-
-/** The time for all requests that read failing checks, in milliseconds: the result is known already. */
-const failingChecksTime = 5_000
 
 /** The result of a wait for a pull request (docs/reference/cli.md, "Waiting"). */
 export interface WaitResult {
@@ -62,7 +59,6 @@ export async function createResult(
   const { client, options, time } = wait
   const { pr, repo, targetBranch } = target.request.values
   const { outcome, failure } = end
-  const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
   const elapsed = time.elapsed()
   const isDefaultRepository = await client.settings.read('repo').then(
     given => given !== undefined && isSameRepository(given, repo),
@@ -74,9 +70,17 @@ export async function createResult(
     isFailed ||
     (outcome === 'left' && isFailedOrCancelled(target.state.state ?? ''))
   const { failingChecks, words } = await readCause(target, wait, isOver && readsFailingChecks)
+  const mayBeMerged = words.mayBeMerged && outcome !== 'left'
+  const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
+  const exit = failure?.exit ?? exitCodeOf(kind ?? 'internal')
   const head = options.head ?? target.attempt?.head
   const isUnwatched = outcome === 'timed-out' && options.head !== undefined
-  const ended = isUnwatched ? { ...end, note: unwatchedNote } : end
+  const note = mayBeMerged
+    ? `It may have merged all the same. Look at ${targetBranch} before you submit it again`
+    : isUnwatched
+      ? unwatchedNote
+      : end.note
+  const ended = { ...end, ...(note !== undefined && { note }) }
   const reason = describeEnd(target, ended, elapsed, { head })
   const record = {
     type: 'result',
@@ -120,7 +124,7 @@ async function readCause(
   if (!mayRead || !time.hasTime() || failingReads.size >= maxFailingReads) return unread
   failingReads.add(request)
   const { clock } = client.host
-  const deadline = clock.monotonic() + failingChecksTime
+  const deadline = clock.monotonic() + causeTime
   const timeout = (usual: number) => Math.min(usual, Math.max(1, deadline - clock.monotonic()))
   const readLimits = { ...limits, timeout }
   try {

@@ -725,14 +725,14 @@ describe('a submission is sent once more only at the head that is meant', () => 
     const { code, out, err, sandbox } = await runAgainstFaults(line, scenario)
     return { code, out, err, sent: sandbox.sendings.length }
   }
-  /** Submitted, tested, and failed after a second, while the pull request is not to blame; pushed to after six. */
+  /** Submitted, tested, and failed after a second, while the pull request is not to blame; pushed to when the pause is over. */
   const story: Partial<Scenario> = {
     changes: [works, silent],
-    acts: move([1_000, 'advance'], [1_000, 'advance'], [1_000, 'stall'], [6_000, 'push']),
+    acts: move([1_000, 'advance'], [1_000, 'advance'], [1_000, 'stall'], [306_000, 'push']),
   }
 
   test('`pr land` ends with 14 if the head moved', async () => {
-    const line = 'pr land 7 --timeout 3m --interval 2s --resubmit any --json'
+    const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any --json'
     const { code, out, sent } = await statesOf(line, { ...story, checkout: true })
     expect({ code, sent }).toEqual({ code: 14, sent: 2 })
     expect(JSON.parse(out)).toMatchObject({ outcome: 'stale', submitted: true, attempts: 2 })
@@ -742,14 +742,14 @@ describe('a submission is sent once more only at the head that is meant', () => 
   })
 
   test('`pr land` sends nothing where the head is not known, and ends as the last attempt', async () => {
-    const line = 'pr land 7 --timeout 3m --interval 2s --resubmit any --json'
+    const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any --json'
     const { code, out, sent } = await statesOf(line, story)
     expect({ code, sent }).toEqual({ code: 3, sent: 2 })
     expect(JSON.parse(out)).toMatchObject({ outcome: 'failed', submitted: true, attempts: 2 })
   })
 
   test('`pr land` sends it once more at the same head', async () => {
-    const line = 'pr land 7 --timeout 3m --interval 2s --resubmit any'
+    const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any'
     const acts = (story.acts ?? []).filter(({ what }) => what !== 'push')
     const { sent } = await statesOf(line, { ...story, acts, checkout: true })
     expect(sent).toBe(3)

@@ -1,10 +1,20 @@
+import { callOperation } from '../../api/call.ts'
 import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
-import { nextCommands } from '../../config/next-commands.ts'
+import { readTestRun } from '../../api/test-run-reads.ts'
+import { formatInstant } from '../../domain/format.ts'
+import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../../domain/reasons.ts'
 import { outcomeOfRecord, stateOf } from '../../domain/states.ts'
 import { isOtherCommit, isOutdated, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
-import { failureOrThrow, isPassing, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import {
+  failureOrThrow,
+  isNotFound,
+  isPassing,
+  isPermanent,
+  type MergeqError,
+  toMergeqError,
+} from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
 import { printRequests } from '../../run/dry-run.ts'
@@ -14,7 +24,6 @@ import type { Target } from '../../run/values.ts'
 import { giveUpLimit } from '../../wait/poll.ts'
 import type { DueTarget, Submit, Wait, WaitTarget } from '../../wait/readings.ts'
 import { findHead, findOtherHead } from './head.ts'
-import { readRecord } from './reads.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 
 /** What is submitted: pull requests, how, and what `--set` adds to the requests. */
@@ -34,8 +43,7 @@ interface Submitting {
   readonly wait: Wait
   readonly resubmit: Resubmit
   readonly submission: Submission
-  /** Says that a pull request is submitted, or is in the queue already. */
-  reportAttempt(pr: number, attempt: number, reason: string): Promise<void>
+  readonly reporter: WaitReporter
 }
 
 /**
@@ -63,7 +71,7 @@ export async function submitAndWait(
     wait,
     resubmit,
     submission,
-    reportAttempt: (pr, attempt, reason) => reporter.reportAttempt(pr, attempt, reason),
+    reporter,
   }
   const results = new Map<WaitTarget['request'], RequestResult>()
   const submit: Submit = async target => {
@@ -95,34 +103,60 @@ export async function submitAndWait(
  * queue, may be submitted (again) and still has the head that is meant is submitted.
  */
 async function submitUnlessDone(target: DueTarget, submitting: Submitting): Promise<Judgement<WaitTarget>> {
-  const { cli, wait, reportAttempt } = submitting
+  const { wait, reporter } = submitting
   const { attempt, request } = target
   const { attempts } = wait.options
   const { pr } = request.values
-  const record = await readRecord(request.values, cli, { limits: wait.limits })
-  const item = { ...target, record: record ?? target.record, attempt: { ...attempt, isDue: false } }
+  const isAgain = attempt.lastEnd !== undefined
+  const { record, sandboxSpeed } = await readCurrent(target, isAgain, wait)
+  const item = {
+    ...target,
+    record: record ?? target.record,
+    attempt: { ...attempt, isDue: false, notBefore: undefined },
+  }
   if (stateOf(record) === 'MERGED') return mergedAlready(item, wait.options)
   const isQueued = isInQueue(record)
-  const isAgain = attempt.lastEnd !== undefined
-  const reason = isAgain && !isQueued ? await whySubmitAgain(target, record, submitting) : 'It was submitted.'
-  if (reason === undefined) return endedFor(item, record)
+  const again = isAgain && !isQueued ? await whySubmitAgain(target, record, submitting) : firstTime
+  if (again === undefined) return endedFor(item, record)
   const other = await findMovedHead(target, record, submitting)
   if (other !== undefined) {
     // What is in the queue now, at another head, is not a submission of this command.
     const moved = { ...item, state: {}, record: { ...item.record, prSha: other } }
     return { item: moved, end: { outcome: 'stale', note: 'Nothing was sent.' } }
   }
+  const hasPaused = attempt.notBefore !== undefined
+  if (again.pause > 0 && !hasPaused) return pauseFor(again, { ...target, record }, sandboxSpeed, submitting)
   const next = { ...item.attempt, number: attempt.number + 1, unknown: undefined }
   if (isQueued && attempts !== undefined) {
-    await reportAttempt(pr, next.number, 'It was in the queue already.')
+    await reporter.reportAttempt(pr, next.number, 'It was in the queue already.')
     const head = next.head ?? getString(record, 'prSha')
     const recordBeforeSubmit = isAgain ? target.record : undefined
     return { item: { ...item, state: { recordBeforeSubmit }, attempt: { ...next, head } } }
   }
   if (!wait.time.hasTime()) return { item: target }
-  await reportAttempt(pr, next.number, reason)
+  await reporter.reportAttempt(pr, next.number, again.reason)
   const head = next.head ?? (isQueued ? getString(record, 'prSha') : undefined)
   return send({ ...item, attempt: { ...next, head } }, record, submitting)
+}
+
+/** Reads the record of a pull request, of one that left the queue with its timeline, and the speed of a sandbox. */
+async function readCurrent(
+  { request }: DueTarget,
+  includeTimeline: boolean,
+  { client, limits }: Wait,
+): Promise<{ readonly record?: JsonObject | undefined; readonly sandboxSpeed?: number | undefined }> {
+  const { repo, targetBranch, pr } = request.values
+  const params = { repo, targetBranch, pr, ...(includeTimeline && { includeTimeline }) }
+  try {
+    const { response, sandboxSpeed } = await callOperation(client, getSubmittedPullRequest, params, {
+      limits,
+    })
+    return { record: response.records[0], sandboxSpeed }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isNotFound(failure)) return {}
+    throw failure
+  }
 }
 
 const isInQueue = (record: JsonObject | undefined): boolean =>
@@ -183,30 +217,53 @@ async function send(
   }
 }
 
+/** Why a pull request is submitted, and for how long it waits before that, in milliseconds. */
+interface Again {
+  readonly reason: string
+  readonly pause: number
+}
+
+const firstTime: Again = { reason: 'It was submitted.', pause: 0 }
+
 /**
  * Returns why a pull request is submitted again; undefined if its record does not say that it left the queue by a failure
- * that was not its own. What a person cancelled is never submitted again.
+ * after which that helps. What a person cancelled is never submitted again.
  */
 async function whySubmitAgain(
-  { request, state }: DueTarget,
+  { request, state, attempt }: DueTarget,
   record: JsonObject | undefined,
-  { cli, wait, resubmit }: Submitting,
-): Promise<string | undefined> {
-  if (isOutdated(record, state)) return undefined
-  if (resubmit === 'any' && stateOf(record) === 'FAILED') return 'It failed.'
-  const { explain } = await import('../../api/explain.ts')
-  const commands = nextCommands(cli.settings, request.values)
-  const { verdict, since, reason, submitAgain, ...explanation } = await explain(
-    request,
-    wait.client,
-    commands,
-    wait.limits,
-  )
-  // Its reading may be behind the record, or ahead of it.
-  const isSame =
-    explanation.state === stateOf(record) && since === (getString(record, 'stateChangedAt') ?? null)
-  const isSafe = verdict === 'dropped' && submitAgain.safe === true && !submitAgain.needsChange
-  return isSame && isSafe ? (reason ?? submitAgain.why) : undefined
+  { wait: { client, limits }, resubmit }: Submitting,
+): Promise<Again | undefined> {
+  if (record === undefined || isOutdated(record, state)) return undefined
+  const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
+  const { run } = isUnexplained ? await readTestRun(record, request.values, client, limits) : {}
+  if (!isSubmittedAgain(record, run, resubmit)) return undefined
+  const explained = explainState(record, run)
+  return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
+}
+
+/** The shortest pause against a sandbox, in milliseconds. */
+const minSandboxPause = 1_000
+
+/** Lets a pause begin before the next attempt; one that would end after the time limit ends the wait. */
+async function pauseFor(
+  { pause, reason }: Again,
+  target: DueTarget,
+  sandboxSpeed: number | undefined,
+  { cli, wait: { time }, reporter }: Submitting,
+): Promise<Judgement<WaitTarget>> {
+  const { attempt, request } = target
+  const { pr } = request.values
+  const length = sandboxSpeed === undefined ? pause : Math.max(pause / sandboxSpeed, minSandboxPause)
+  const until = formatInstant(cli.host.clock.now() + length)
+  if (length >= time.remaining()) {
+    const { item, end } = endedFor(target, target.record)
+    if (end === undefined) return { item }
+    const note = `The time limit is before the next attempt. Submit it again after ${until}`
+    return { item: { ...item, attempt: { ...attempt, isDue: false } }, end: { ...end, note } }
+  }
+  await reporter.reportPause(pr, attempt.number + 1, reason, until)
+  return { item: { ...target, attempt: { ...attempt, notBefore: time.elapsed() + length } } }
 }
 
 /** The end of a pull request that is not submitted again: as its record says, which may be newer than its attempt. */

@@ -7,6 +7,7 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { describeBase } from '../../domain/explain/readiness.ts'
 import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
@@ -126,6 +127,8 @@ export const prSubmitCommand = command({
         explainFinished(cli, target, set, ['ok']),
       )
       if (sent === 'printed') return sent
+      const base = describeBase(pr, before, targetBranch)
+      if (base !== undefined) await cli.logger.info(base)
       return show(
         sent,
         before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true

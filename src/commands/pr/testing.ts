@@ -9,6 +9,7 @@ import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
   failedCheckText,
+  isAwaitingApproval,
   isFailedCheck,
   isRequiredCheck,
   readChecks,
@@ -132,16 +133,29 @@ function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly St
       ]
     },
   )
-  const others = checks.filter(check => !isFailedCheck(check))
+  const linkOf = (check: JsonObject) => linkSpan(nameOf(check), getString(check, 'url'))
+  const awaiting = checks.filter(isAwaitingApproval)
+  const wait = awaiting.length === 1 ? 'waits' : 'wait'
+  const awaitingLines: readonly StyledLine[] =
+    awaiting.length === 0
+      ? []
+      : [
+          [
+            '  ',
+            signSpan('PENDING'),
+            ' ',
+            ...joinSpans(awaiting.map(linkOf)),
+            ` ${wait} for a manual approval`,
+          ],
+        ]
+  const others = checks.filter(check => !isFailedCheck(check) && !isAwaitingApproval(check))
   const groups = [...new Set(others.map(stateOfCheck))].map((state): StyledLine => {
-    const links = others
-      .filter(check => stateOfCheck(check) === state)
-      .map(check => linkSpan(nameOf(check), getString(check, 'url')))
+    const links = others.filter(check => stateOfCheck(check) === state).map(linkOf)
     const words = stateStyle(state)?.style === 'green' ? '' : ` ${wordsSpan(state).text}`
     return ['  ', signSpan(state), ' ', ...joinSpans(links), words]
   })
   const unreported = unreportedStatuses(run).map(name => `  ? ${shorten(name)} has not reported`)
-  return [...failed, ...groups, ...unreported]
+  return [...failed, ...awaitingLines, ...groups, ...unreported]
 }
 
 function testRunLines(

@@ -115,6 +115,15 @@ export class WaitReporter implements WaitObserver {
     if (attempt > 1) await this.cli.logger.info(`#${pr}: attempt ${attempt} of ${attempts}. ${reason}`)
   }
 
+  /** Says until when a pull request waits before it is submitted again. */
+  async reportPause(pr: number, attempt: number, reason: string, until: string): Promise<void> {
+    const { attempts } = this.wait.options
+    this.signs.noteOutput()
+    await this.cli.logger.info(
+      `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${attempts}, at ${until}.`,
+    )
+  }
+
   reportOutage(text: string, isOver: boolean): Promise<void> {
     return this.signs.reportOutage(text, isOver)
   }
@@ -155,6 +164,11 @@ export class WaitReporter implements WaitObserver {
     const showsChecks = results !== 'rows' || !this.cli.options.quiet
     const result = await createResult(target, end, this.wait, showsChecks)
     const { failingChecks, exit, record } = result
+    const mayBeMerged = exit === exitCodeOf('unknown-outcome') && record.mayBeMerged === true
+    if (mayBeMerged && results !== 'screen')
+      await logger.warn(
+        `#${pr} may have merged all the same. Look at ${target.request.values.targetBranch} before you submit it again.`,
+      )
     if (results === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
         await logger.info(
@@ -168,6 +182,7 @@ export class WaitReporter implements WaitObserver {
       head: options.head ?? target.attempt?.head,
       count: this.requests.length,
       commandLine: settings.commandLine,
+      mayBeMerged,
     }
     const lines = () => [
       ...checkLines([signOfEnd(target, end), ' ', ...styleReason(result)], failingChecks, columns),

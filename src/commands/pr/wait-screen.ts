@@ -44,11 +44,15 @@ function stateWithAge(record: JsonObject | undefined, state: string, now: number
   return age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
 }
 
-function targetParts({ request, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
+function targetParts(
+  { request, state, record, queue = {}, attempt }: WaitTarget,
+  now: number,
+): readonly Part[] {
   const { pr, targetBranch } = request.values
   const { position } = state
   if (state.state === undefined) return [{ pieces: [`#${pr} ${missingState(state)}`], rank: 0 }]
   const parts: Part[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, state.state, now)], rank: 0 }]
+  if (attempt?.notBefore !== undefined) return [...parts, { pieces: [', to be submitted again'], rank: 1 }]
   const reason = record && shortReason(pr, targetBranch, record, queue)
   if (reason !== undefined) parts.push({ pieces: [`, ${reason}`], rank: 1 })
   if (position === undefined) return parts
@@ -153,7 +157,8 @@ export function styleReason({ target: { request, state }, reason }: WaitResult):
 export function describeTargets(targets: readonly WaitTarget[]): string {
   const [first, ...others] = targets
   if (first === undefined || others.length > 0) return plainText(countsOf(targets))
-  return `#${first.request.values.pr}: ${first.state.state ?? missingState(first.state)}`
+  const again = first.attempt?.notBefore === undefined ? '' : ', to be submitted again'
+  return `#${first.request.values.pr}: ${first.state.state ?? missingState(first.state)}${again}`
 }
 
 export function signOfEnd(
@@ -204,16 +209,25 @@ export function checkLines(
 
 type Step = readonly [purpose: string, command: string]
 
-/** Returns the next commands; `count` is the number of pull requests that the command waits for. */
+interface StepOptions extends Pick<WaitOptions, 'head'> {
+  /** The number of pull requests that the command waits for. */
+  readonly count: number
+  readonly commandLine: CommandLine
+  /** Whether the pull request, which failed or was cancelled, may have merged. */
+  readonly mayBeMerged?: boolean
+}
+
+/** Returns the next commands. */
 export function nextSteps(
   { request: { values }, state: { state, missingSince, submission }, record, queue, attempt }: WaitTarget,
   { outcome, isSkipped = false }: WaitEnd,
-  { head = '', count, commandLine }: Pick<WaitOptions, 'head'> & { count: number; commandLine: CommandLine },
+  { head = '', count, commandLine, mayBeMerged = false }: StepOptions,
 ): readonly Step[] {
   if (isSkipped) return []
   const { pr } = values
   const details: Step = ['Details', commandLine(['pr', 'explain', pr], values)]
   const submit = commandLine(['pr', 'submit', pr], values)
+  if (mayBeMerged) return [details]
   switch (outcome === 'left' ? state?.toLowerCase() : outcome) {
     case 'failed':
       return [details, ['After a fix', submit]]

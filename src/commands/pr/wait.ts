@@ -39,7 +39,7 @@ export const prWaitCommand = command({
     set: setOf(getSubmittedPullRequest),
   },
   timeLimit: () => waitTimeLimit,
-  exits: Object.values(kindOfOutcome),
+  exits: [...Object.values(kindOfOutcome), 'unknown-outcome'],
   prints: {
     table:
       'the result of each pull request, with failing checks and next commands (on a pipe, one row; in Markdown, with reason, URL and failing checks); changes go to standard error',

@@ -1,27 +1,23 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { ScenarioName } from '../../../src/domain/scenario-names.ts'
+import { type ScenarioName, scenarioNames } from '../../../src/domain/scenario-names.ts'
 import { MergeqError } from '../../../src/errors.ts'
 import { noon, openStory } from '../../support/harness.ts'
 import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'
 
 describe('`pr land` in the scenarios of the sandbox', () => {
-  test.each<[ScenarioName, string, number, string, number]>([
-    ['happy', '9', 1, 'merged', 0],
-    ['flaky', '9', 1, 'merged', 0],
-    ['failure', '9', 1, 'failed', 3],
-    ['failure', '9 --resubmit any', 3, 'failed', 3],
-    ['failure', '9 --resubmit any --attempts 2', 2, 'failed', 3],
-    ['failure', '7', 1, 'merged', 0],
-    ['cancelled', '9', 1, 'cancelled', 10],
-    ['cancelled', '9 --resubmit any', 1, 'cancelled', 10],
-    ['batch-failure', '8', 1, 'failed', 3],
-    ['batch-failure', '7', 1, 'merged', 0],
-    ['paused', '9', 1, 'timed-out', 124],
-    ['paused', '9 --fail-on-paused', 1, 'pending', 8],
-    ['outage', '9', 1, 'merged', 0],
-    ['slow', '9', 1, 'merged', 0],
-    ['host-trouble', '9', 2, 'merged', 0],
-  ])('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
+  const document = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8')
+  const row = /^\| `([\w-]+)` \| `pr land ([^`]+)` \| (\d+) \| `([\w-]+)` \| (\d+) \|$/gm
+  const rows = [...document.matchAll(row)].map(
+    ([, scenario, words, attempts, outcome, exit]) =>
+      [scenario as ScenarioName, words ?? '', Number(attempts), outcome, Number(exit)] as const,
+  )
+
+  test('are all in the table of docs/reference/cli.md', () => {
+    expect(new Set(rows.map(([scenario]) => scenario))).toEqual(new Set(scenarioNames))
+  })
+
+  test.each(rows)('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
     for (const dialect of ['document', 'hosted'] as const) {
       const story = await openStory({ scenario, dialect })
       const { code, out } = await story.mergeq(`pr land ${words} -o ndjson`)
@@ -31,13 +27,14 @@ describe('`pr land` in the scenarios of the sandbox', () => {
         code: exit,
         result: { outcome, attempts, submitted: true, exit },
       })
-      expect(lines.filter(({ type }) => type === 'attempt')).toHaveLength(attempts)
+      const last = lines.at(-1)?.pr
+      expect(lines.filter(({ type, pr }) => type === 'attempt' && pr === last)).toHaveLength(attempts)
     }
   })
 })
 
 const prSha = '4f2a9c1'
-/** A failure that was not the pull request's own. */
+/** A failure that was not the pull request's own: it is submitted again after 5 minutes. */
 const hostTrouble = { reason: 'start_test_run_retry_exhausted', prSha }
 
 /** Returns how `pr land 7` ends, the reasons of its attempts, and how often it submitted. */
@@ -56,8 +53,8 @@ async function land(flags: string, course: Course, fault?: Parameters<typeof run
 describe('`pr land` submits again', () => {
   const first = 'It was submitted.'
   const again: Course = [
-    [35, 'TESTING', { prSha }],
-    [60, 'MERGED', { prSha }],
+    [335, 'TESTING', { prSha }],
+    [360, 'MERGED', { prSha }],
   ]
 
   test.each([['FAILED', hostTrouble, 'requests to GitHub failed']])(
@@ -129,16 +126,108 @@ test('several land side by side, and a log names each further attempt', async ()
   const course: Course = [
     [5, 'TESTING'],
     [10, 'FAILED', hostTrouble],
-    [15, 'TESTING'],
-    [20, 'MERGED'],
+    [315, 'TESTING'],
+    [320, 'MERGED'],
   ]
   const { code, out, err } = await runWithHistory('pr land 7 8 --interval 5s', {
     pulls: { 7: course, 8: other },
   })
-  expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t20\n8\tmerged\tMERGED\t20\n' })
+  expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t320\n8\tmerged\tMERGED\t20\n' })
   expect(err).toMatch(
     /^#7: attempt 2 of 3\. Its tests did not start because requests to GitHub failed again and again\.$/m,
   )
+})
+
+describe('`pr land` pauses before it submits again what needs time', () => {
+  const reasons = {
+    later: { reason: 'github_api_rate_limit_exceeded', prSha },
+    look: { reason: 'test_run_timeout', prSha },
+    change: { reason: 'test_run_required_status_failed', prSha },
+    doubt: { reason: 'github_api_merge_already_in_progress', prSha },
+  }
+  /** What fails so whenever it is submitted: each attempt two seconds after it was. */
+  async function landFailing(flags: string, more: object, headers: Readonly<Record<string, string>> = {}) {
+    const sendings: number[] = []
+    const outcome = await runWithHistory(`pr land 7 --interval 5s -o ndjson ${flags}`, {
+      pulls: { 7: 'FAILED' },
+      fault(second, operation) {
+        if (operation === 'submitPullRequest') sendings.push(second)
+        const last = sendings.at(-1)
+        if (operation !== 'getSubmittedPullRequest' || last === undefined) return undefined
+        const hasFailed = second >= last + 2
+        const record = {
+          ...{ id: 'e', prNumber: 7, isCurrentlySubmittedToQueue: !hasFailed },
+          ...(hasFailed ? { state: 'failed', ...more } : { state: 'testing' }),
+          stateChangedAt: new Date(noon + (hasFailed ? last + 2 : last) * 1_000).toISOString(),
+        }
+        return { body: JSON.stringify(record), headers }
+      },
+    })
+    const [first = 0] = sendings
+    const minutes = sendings.map(second => Math.round((second - first) / 60))
+    return { ...outcome, sendings, minutes, result: documentsIn(outcome.out).at(-1) }
+  }
+
+  test('of 5, 15, then 30 minutes', async () => {
+    const { code, minutes, err, result } = await landFailing('--attempts 5 --timeout 3h', reasons.later)
+    expect({ code, minutes }).toEqual({ code: 3, minutes: [0, 5, 20, 50, 80] })
+    expect(err).toContain('It is not in the queue until attempt 2 of 5, at 2026-01-05T12:05:')
+    expect(result).toMatchObject({ attempts: 5, serviceReason: 'github_api_rate_limit_exceeded' })
+  })
+
+  test('but not longer than --timeout, and says when to try again', async () => {
+    const { code, minutes, seconds, result } = await landFailing('--attempts 5 --timeout 15m', reasons.later)
+    expect({ code, minutes }).toEqual({ code: 3, minutes: [0, 5] })
+    expect(seconds).toBeLessThan(6 * 60)
+    expect(result?.reason).toMatch(
+      /^#7 failed after 5m..s\. The time limit is before the next attempt\. Submit it again after 2026-01-05T12:20:..Z$/,
+    )
+  })
+
+  test.each<[string, object, number]>([
+    ['', reasons.look, 1],
+    ['', reasons.change, 1],
+    ['--resubmit any', reasons.look, 3],
+    ['--resubmit any', reasons.change, 3],
+    ['--resubmit any', reasons.doubt, 1],
+  ])('with %s %j at once, or not at all', async (flags, more, count) => {
+    const { minutes } = await landFailing(flags, more)
+    expect(minutes).toHaveLength(count)
+    expect(minutes.at(-1)).toBeLessThan(2)
+  })
+
+  test.each<[string, Course[number], number, string]>([
+    ['another head', [200, 'FAILED', { ...hostTrouble, prSha: 'bbbb' }], 14, 'stale'],
+    [
+      'the cancellation of a person',
+      [200, 'CANCELLED', { reason: 'user_requested', prSha }],
+      10,
+      'cancelled',
+    ],
+    ['a merge', [200, 'MERGED', { prSha }], 0, 'merged'],
+  ])('and reads what happened meanwhile: %s', async (_, then, exit, outcome) => {
+    const course: Course = [[5, 'TESTING', { prSha }], [30, 'FAILED', hostTrouble], then]
+    expect(await land('', course)).toMatchObject({ code: exit, outcome, sent: 1 })
+  })
+
+  test.each([
+    ['100', [0, 8, 22]],
+    ['1000', [0, 6, 12]],
+  ])(
+    'for a shorter time against a sandbox with the speed %s, but at least a second',
+    async (speed, expected) => {
+      const headers = { 'x-mergeq-sandbox': '1', 'x-mergeq-sandbox-speed': speed }
+      const { sendings } = await landFailing('--attempts 3', reasons.later, headers)
+      expect(sendings).toEqual(expected)
+    },
+  )
+
+  test('for seconds against a fast sandbox, which says its speed', async () => {
+    const story = await openStory({ scenario: 'host-trouble', speed: 300 })
+    const { code } = await story.mergeq('pr land 9')
+    await story.close()
+    expect({ code, isShort: story.clock.now - noon < 60_000 }).toEqual({ code: 0, isShort: true })
+  })
 })
 
 describe('`pr land` never submits again', () => {
@@ -196,14 +285,9 @@ describe('`pr land` never submits again', () => {
       [5, 'TESTING', { prSha }],
       [30, 'FAILED', { ...hostTrouble, stateChangedAt: iso(28) }],
       [34, 'TESTING', { prSha }],
-      [60, 'MERGED', { prSha }],
+      [360, 'MERGED', { prSha }],
     ]
-    let reads = 0
-    const late = (second: number, operation: string) =>
-      second >= 30 && second < 34 && operation === 'getSubmittedPullRequest' && ++reads > 1
-        ? { status: 503 }
-        : undefined
-    expect(await land('', course, late)).toMatchObject({
+    expect(await land('', course)).toMatchObject({
       code: 0,
       sent: 1,
       attempts: ['It was submitted.', 'It was in the queue already.'],
@@ -229,7 +313,7 @@ describe('`pr land` never submits again', () => {
 
   test('after readings that contradict each other: the newest counts', async () => {
     const cancelled = { state: 'cancelled', stateChangedAt: iso(31), actor: 'ann', ...left }
-    // The record shows the cancellation, and the reading of the explanation is behind.
+    // The reading of the words shows the cancellation, and later readings are behind.
     expect(await land('', failed, readingAfter({ 2: cancelled }))).toMatchObject({ code: 10, sent: 1 })
     // The wait has seen a cancellation, and the record is behind.
     const older = { state: 'failed', stateChangedAt: iso(29), ...left }
@@ -290,7 +374,7 @@ describe('`pr land` never submits again', () => {
     const { code, err, out } = await runWithHistory('pr land 7 --interval 5s -o ndjson', {
       pulls: { 7: course },
       fault(second, operation) {
-        if (second > 60) controller.abort(new MergeqError('interrupted', 'Interrupted by SIGINT.'))
+        if (second > 360) controller.abort(new MergeqError('interrupted', 'Interrupted by SIGINT.'))
         return second >= 30 && operation === 'submitPullRequest' ? { status: 429 } : undefined
       },
       setting: { signal: controller.signal },

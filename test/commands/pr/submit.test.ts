@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, openStory, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, openStory, type Script, type Setting } from '../../support/harness.ts'
 import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'
 
 const down: Answer = { status: 503 }
@@ -308,5 +308,32 @@ describe('`pr submit --wait` takes what a reading shows of its submission', () =
       '--grace 5s',
     )
     expect(ended).toMatchObject({ code: 11, outcome: 'error', submitted: null })
+  })
+})
+
+describe('a submission whose base is another branch', () => {
+  const record = (base: string, doesBaseBranchMatch: boolean) => ({
+    prNumber: 7,
+    state: 'not_ready',
+    stateChangedAt: '2026-01-05T12:00:00.000Z',
+    isCurrentlySubmittedToQueue: true,
+    prBaseBranch: base,
+    readiness: { doesBaseBranchMatch },
+  })
+  const stacked = '#7 is stacked on feature-1: the pull requests below it are tested and merged with it.'
+
+  test.each<[string, Setting, string, boolean, string | undefined]>([
+    ['7', { terminal: true }, 'release/2.4', false, 'The base of #7 is release/2.4: -b release/2.4'],
+    ['7 --wait --timeout 5s', {}, 'release/2.4', false, 'The base of #7 is release/2.4: -b release/2.4'],
+    ['7', { terminal: true }, '$(id)', false, 'The base of #7 is $(id) '],
+    ['7', { terminal: true }, 'feature-1', true, stacked],
+    ['7 --wait --timeout 5s', {}, 'feature-1', true, stacked],
+    ['7', { terminal: true }, 'main', true, undefined],
+  ])('is told at once: pr submit %s with %j, %s (%s)', async (words, setting, base, matches, expected) => {
+    const answer: Script = ({ path }) =>
+      path.endsWith('/submitPullRequest') ? { body: 'OK' } : { body: JSON.stringify(record(base, matches)) }
+    const { err } = await mergeq(`pr submit ${words} -R acme/web -b main`, { ...setting, answer })
+    if (expected === undefined) expect(err).not.toMatch(/base of|stacked/)
+    else expect(err.replaceAll(/\u001b\[\d*m/g, '').replaceAll(/\s+/g, ' ')).toContain(expected)
   })
 })

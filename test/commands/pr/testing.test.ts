@@ -130,3 +130,18 @@ test('in the hosted dialect the sandbox requires a testRunId, to which its recor
   expect(merged.err).toContain('from the field verifiedByTestRun of #7')
   await story.close()
 })
+
+test('says on a terminal which checks wait for a manual approval', async () => {
+  const checkRuns = [
+    { name: 'deploy', status: 'WAITING' },
+    { name: 'audit', status: 'REQUESTED' },
+    { name: 'unit', status: 'IN_PROGRESS' },
+  ]
+  const statusChecks = [{ context: 'license', state: 'PENDING' }]
+  const body = JSON.stringify({ ...run, checkSuites: [{ checkRuns }], statusChecks })
+  const setting = { answer: () => ({ body }), terminal: true, env: { NO_COLOR: '1' } }
+  const { out } = await mergeq(`pr testing x ${where}`, setting)
+  expect(out).toContain(' deploy, audit wait for a manual approval\n')
+  expect(out).toMatch(/ unit in.progress\n/)
+  expect(out).toContain(' license pending\n')
+})

@@ -724,3 +724,92 @@ describe('why a pull request left', () => {
     })
   })
 })
+
+describe('a pull request that failed and may have merged all the same', () => {
+  const doubt = { reason: 'github_api_merge_already_in_progress' }
+
+  test.each<[string, string, Course, number, object, number]>([
+    [
+      'merges',
+      '',
+      [
+        [0, 'TESTING'],
+        [5, 'FAILED', doubt],
+        [40, 'MERGED'],
+      ],
+      0,
+      { outcome: 'merged' },
+      65,
+    ],
+    [
+      'does not',
+      '',
+      [
+        [0, 'TESTING'],
+        [5, 'FAILED', doubt],
+      ],
+      11,
+      { outcome: 'failed', mayBeMerged: true },
+      70,
+    ],
+    [
+      'was cancelled, and does not',
+      '',
+      [[0, 'CANCELLED', { reason: 'stacked_pr_member_merged' }]],
+      11,
+      { outcome: 'cancelled', mayBeMerged: true },
+      61,
+    ],
+    [
+      'has no time',
+      '--timeout 20s',
+      [[0, 'FAILED', doubt]],
+      11,
+      { outcome: 'failed', mayBeMerged: true },
+      21,
+    ],
+    ['is read once', '--timeout 0', [[0, 'FAILED', doubt]], 11, { outcome: 'failed', mayBeMerged: true }, 1],
+    [
+      'is submitted again',
+      '',
+      [
+        [0, 'FAILED', doubt],
+        [20, 'TESTING'],
+        [50, 'MERGED'],
+      ],
+      0,
+      { outcome: 'merged' },
+      75,
+    ],
+  ])('is read for up to a minute: it %s', async (_, flags, course, exit, result, longest) => {
+    const { code, out, err, seconds } = await runWithHistory(`pr wait 7 --json ${flags}`, {
+      pulls: { 7: course },
+    })
+    expect({ code, result: JSON.parse(out) }).toMatchObject({ code: exit, result: { ...result, exit } })
+    expect(seconds).toBeLessThanOrEqual(longest)
+    if (exit === 11)
+      expect(err).toContain('#7 may have merged all the same. Look at main before you submit it again.')
+  })
+
+  test('also where the service goes away meanwhile', async () => {
+    const { code, out } = await runWithHistory('pr wait 7 --json --give-up-after 2m', {
+      pulls: { 7: [[0, 'FAILED', doubt]] },
+      fault: second => (second > 10 ? { status: 503 } : undefined),
+    })
+    expect({ code, result: JSON.parse(out) }).toMatchObject({
+      code: 11,
+      result: { outcome: 'failed', exit: 11 },
+    })
+  })
+
+  test('says so in the sentence, and a terminal does not propose to submit it', async () => {
+    const { out } = await runWithHistory('pr wait 7 --timeout 10s', {
+      pulls: { 7: [[0, 'FAILED', doubt]] },
+      setting: { terminal: true },
+    })
+    expect(out.replaceAll(/\s+/g, ' ')).toContain(
+      'It may have merged all the same. Look at main before you submit',
+    )
+    expect(out).not.toContain('pr submit')
+  })
+})
