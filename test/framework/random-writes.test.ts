@@ -148,6 +148,18 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 
 const pull = fc.option(fc.constantFrom(...pullStates, 'FAILED', 'CANCELLED'), { nil: undefined, freq: 3 })
 
+/** A change that is applied late is shown less late. */
+function withinLimits<S extends Pick<Scenario, 'changes' | 'readings'>>(one: S): S {
+  const delay = Math.max(
+    0,
+    ...one.changes.map(fault => (fault.kind === 'applied late, lost' ? fault.delay : 0)),
+  )
+  const readings = one.readings.map(fault =>
+    fault.kind === 'stale' ? { ...fault, lag: Math.min(fault.lag, latestShown - delay) } : fault,
+  )
+  return { ...one, readings }
+}
+
 const scenario: fc.Arbitrary<Scenario> = fc
   .record({
     skew: fc.oneof(fc.constant(0), fc.integer({ min: -3_600_000, max: 3_600_000 })),
@@ -173,18 +185,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
     dated: fc.integer({ min: 0, max: 9 }).map(number => number > 0),
     checkout: fc.boolean(),
   })
-  .map(one => {
-    const delay = Math.max(
-      0,
-      ...one.changes.map(fault => (fault.kind === 'applied late, lost' ? fault.delay : 0)),
-    )
-    return {
-      ...one,
-      readings: one.readings.map(fault =>
-        fault.kind === 'stale' ? { ...fault, lag: Math.min(fault.lag, latestShown - delay) } : fault,
-      ),
-    }
-  })
+  .map(withinLimits)
 
 const examples = new Map<string, (typeof changeExamples)[number]>(
   changeExamples.map(example => [example.name, example]),
@@ -430,15 +431,22 @@ const waitScenario = fc
     changes: fc.oneof(fc.constant<readonly ChangeFault[]>([]), fc.array(changeFault, { maxLength: 4 })),
     readings: fc.oneof(fc.constant<readonly ReadFault[]>([]), fc.array(readFault, { maxLength: 20 })),
   })
-  .map(({ scenario: { queues, ...one }, ...more }) => ({
-    ...one,
-    ...more,
-    queues: { ...queues, main: { state: 'RUNNING', mode: 'single', concurrency: 5, batch: false } },
-  }))
+  .map(({ scenario: { queues, ...one }, ...more }) =>
+    withinLimits({
+      ...one,
+      ...more,
+      queues: { ...queues, main: { state: 'RUNNING', mode: 'single', concurrency: 5, batch: false } },
+    }),
+  )
+
+const applies = commands.filter(({ line }) => line.startsWith('queue apply'))
+/** The queue is missing. */
+const creationScenario = scenario.map(one => ({ ...one, queues: {} }))
 
 const sequence = fc.oneof(
-  weighted(3, fc.record({ command: fc.constantFrom(...commands), scenario })),
-  weighted(1, fc.record({ command: fc.constantFrom(...waits), scenario: waitScenario })),
+  weighted(15, fc.record({ command: fc.constantFrom(...commands), scenario })),
+  weighted(5, fc.record({ command: fc.constantFrom(...waits), scenario: waitScenario })),
+  weighted(1, fc.record({ command: fc.constantFrom(...applies), scenario: creationScenario })),
 )
 
 const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? sampleRuns(1_500))

@@ -780,3 +780,21 @@ describe('a submission is sent once more only at the head that is meant', () => 
     return { code: 0, out: `${firstHeadOf(7)}\trefs/pull/7/head\n` }
   }
 })
+
+test.each([
+  [true, { outcome: 'merged', submitted: false }],
+  // Without a Date no reading proves that it was not submitted.
+  [false, { outcome: 'reached', submitted: null }],
+])(
+  'a submission that is lost, of a pull request that had merged and was not found (a Date: %s)',
+  async (dated, expected) => {
+    const line = 'pr submit 7 --wait --timeout 3m --interval 2s --until testing --json'
+    const { code, out } = await runAgainstFaults(line, {
+      pulls: { 'main#7': 'MERGED' },
+      changes: [{ kind: 'lost', loss: 'reset' }],
+      readings: [{ kind: 'brief 404' }],
+      dated,
+    })
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, state: 'MERGED', ...expected })
+  },
+)

@@ -134,12 +134,16 @@ const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Sh
       : []
   })
 
-/** What a person cancelled after the first sending is never sent again: every cancellation of a history is by a person. */
+/**
+ * What a person cancelled after the first sending is never sent again: every cancellation of a history is by a person. A
+ * sending that was refused with 429 is none.
+ */
 function whatWasCancelled(
-  [first, ...later]: readonly Sending[],
+  sent: readonly Sending[],
   history: readonly Version<Pull>[],
   shown: readonly Shown[],
 ): readonly string[] {
+  const [first, ...later] = sent.filter(({ fault }) => fault.kind !== '429')
   if (first === undefined) return []
   const isLater = (changedAt: number) => changedAt > first.at + 1_000
   return later.flatMap(({ at }) => {
