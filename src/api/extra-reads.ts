@@ -1,7 +1,7 @@
 import { stateOf, terminalOutcome } from '../domain/states.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
-import { getArray, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { type CallOptions, callOperation } from './call.ts'
 import type { BodyOverride, Operation, Params, ParamValues } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
@@ -66,7 +66,7 @@ export async function withTimeline(
   const isWanted = terminalOutcome(state) !== undefined || ['PENDING_FAILURE', ...states].includes(state)
   if (!isWanted) return record
   const wasRequested = overrides.some(({ path }) => path[0] === 'includeTimeline')
-  if (getArray(record, 'timeline').length > 0 || wasRequested) return record
+  if (Array.isArray(record.timeline) || wasRequested) return record
   const params = { repo, targetBranch, pr, includeTimeline: true }
   const { record: newer } = await tryRead(client, getPartialPullRequest, params, { overrides, limits })
   // It may have been submitted again meanwhile.

@@ -313,6 +313,8 @@ async function observe(
     { ...values, ...(includeTimeline && { includeTimeline }) },
     options,
   )
-  const [record = {}] = response.records
+  const [read = {}] = response.records
+  // That it has none is known, too.
+  const record = includeTimeline ? { timeline: [], ...read } : read
   return { record, at: clock.now(), waited: time.elapsed(), askedAt, date }
 }
