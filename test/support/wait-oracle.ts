@@ -66,7 +66,7 @@ export function waitContradictions(
     const heads = sandbox.heads.get(key) ?? []
     const sent = sandbox.sendings.filter(one => one.key === key && one.operation === 'submitPullRequest')
     const wrongs = [
-      ...whatIsSubmitted(result, sent, history, end, skew),
+      ...whatIsSubmitted(result, sent, history, shownTo(sandbox, key, skew), end, skew),
       ...whichEnd(result, sent, history, end, skew),
       ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
@@ -87,6 +87,7 @@ function whatIsSubmitted(
   { submitted, exit, attempts }: Result,
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
+  shown: readonly Shown[],
   end: number,
   skew: number,
 ): readonly string[] {
@@ -97,10 +98,17 @@ function whatIsSubmitted(
     isQueued(value) ||
     (value !== undefined && first !== undefined && isSinceSecond(value.changedAt, first.at, skew))
   const wasSo = first !== undefined && during(history, first.at, end).some(isSo)
+  // What somebody deleted with its queue before any reading leaves no trace (docs/lost-responses.md, "Limits").
+  const wasErased = sent.some(
+    ({ appliedAt = Number.POSITIVE_INFINITY }) =>
+      history.some(({ at, value }) => at > appliedAt && value === undefined) &&
+      !shown.some(({ at }) => at >= appliedAt),
+  )
+  const wasSubmitted = isApplied && !wasErased
   return [
     ...(submitted === true && !isApplied && !wasSo ? ['said to be submitted, and it was not'] : []),
-    ...(submitted === false && isApplied ? ['said not to be submitted, and it was'] : []),
-    ...(exit === 7 && (isApplied || Number(attempts ?? 1) > 1) ? ['7, and it was submitted'] : []),
+    ...(submitted === false && wasSubmitted ? ['said not to be submitted, and it was'] : []),
+    ...(exit === 7 && (wasSubmitted || Number(attempts ?? 1) > 1) ? ['7, and it was submitted'] : []),
     ...(exit === 11 && sent.length === 0 ? ['11, and nothing was sent'] : []),
   ]
 }
