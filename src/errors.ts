@@ -123,6 +123,8 @@ export interface ErrorDetails {
   /** Whether the body was not sent because it is over the limit. */
   readonly isBodyTooLarge?: boolean
   readonly delivery?: 'not-applied' | 'unknown'
+  /** Whether a reading showed what may be the change whose outcome is unknown. */
+  readonly mayBeVisible?: boolean
   /** The head commit of the pull request, where it is not the expected one. */
   readonly head?: string
   /** Whether a person has seen the result that says what the message says. */

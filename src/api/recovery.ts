@@ -117,7 +117,7 @@ async function recover<P extends Params>(
   if (outcome === 'done') return confirmed
   if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
   const isLate = clock.monotonic() - failedAt > maxReplayDelay || timeLeft(client.time) === 0
-  if (outcome === 'unclear' || !mayReplay || isLate) throw unknownOutcome(sent, failure, client)
+  if (isUnclear(outcome) || !mayReplay || isLate) throw unknownOutcome(sent, failure, client, outcome)
   if (sent.head !== undefined) await requireHead(sent, sent.head, client)
   await inform('The change was not applied. Retrying once.', sent, client)
   return replay(sent, client)
@@ -165,7 +165,8 @@ async function replay<P extends Params>(
     // The response to the replay says nothing about the first request, so the service is read again.
     const outcome = sent.recovery.readBack ? await readBack(sent, client) : 'unclear'
     if (outcome === 'done') return confirmed
-    if (outcome === 'unclear' || leavesOutcomeOpen(sent, second)) throw unknownOutcome(sent, second, client)
+    if (isUnclear(outcome) || leavesOutcomeOpen(sent, second))
+      throw unknownOutcome(sent, second, client, outcome)
     if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
     const isLost = second.details.sentState === 'ambiguous'
     const sentence = isLost ? changeNotMade(sent.operation, sent.request.resource) : undefined
@@ -198,7 +199,10 @@ const leavesOutcomeOpen = (
 ): boolean =>
   kind === 'auth' || (alreadyAppliedStatus !== undefined && details.status === alreadyAppliedStatus)
 
-type ReadBackOutcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
+/** `seen` is unclear, but a reading showed what the change is for. */
+type ReadBackOutcome = 'done' | 'not-applied' | 'unclear' | 'seen' | { readonly refused: string }
+
+const isUnclear = (outcome: ReadBackOutcome): boolean => outcome === 'unclear' || outcome === 'seen'
 
 /**
  * Reads up to three times, until the change shows. Readings that fail say nothing. A result that may be older
@@ -210,25 +214,28 @@ async function readBack<P extends Params>(
 ): Promise<ReadBackOutcome> {
   const { clock, interrupted } = client.host
   let isNotApplied = true
+  let isSeen = false
   /** What the last reading showed, if it settles the outcome, and how many readings in a row showed it. */
   let end: 'done' | { readonly refused: string } | undefined
   let sightings = 0
   for (const [index, pause] of readBackPauses.entries()) {
     if (index >= usualReadings && end === undefined) break
     // What was sent shortly before the time limit is read once (docs/reference/network.md, "Time limits").
-    if (pause > 0 && pause >= timeLeft(client.time)) return 'unclear'
+    if (pause > 0 && pause >= timeLeft(client.time)) return isSeen ? 'seen' : 'unclear'
     if (pause > 0) await clock.sleep(pause, interrupted)
     const verdict = await readOnce(sent, client)
     if (verdict === 'done' || (typeof verdict === 'object' && verdict.isDated)) return verdict
     isNotApplied &&= verdict === 'not-applied'
     // A reading that failed says nothing.
     if (verdict === undefined) continue
+    isSeen ||= verdict === 'seems-done'
     const next = verdict === 'seems-done' ? 'done' : typeof verdict === 'object' ? verdict : undefined
     sightings = typeof next === typeof end ? sightings + 1 : 1
     end = next
     if (end !== undefined && sightings >= minSightings) return end
   }
-  return isNotApplied ? 'not-applied' : 'unclear'
+  if (isNotApplied) return 'not-applied'
+  return isSeen ? 'seen' : 'unclear'
 }
 
 const refused = (sent: UnconfirmedWrite, why: string, client: ServiceClient): MergeqError =>
@@ -274,6 +281,7 @@ function unknownOutcome(
   sent: UnconfirmedWrite,
   { message, details }: Pick<MergeqError, 'message' | 'details'>,
   client: ServiceClient,
+  outcome?: ReadBackOutcome,
 ): MergeqError {
   return new MergeqError(
     'unknown-outcome',
@@ -282,6 +290,7 @@ function unknownOutcome(
       ...details,
       operation: sent.request.operation,
       delivery: 'unknown',
+      ...(outcome === 'seen' && { mayBeVisible: true }),
       hint: sent.recovery.readBack
         ? inspectHint(sent, client)
         : 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.',

@@ -798,3 +798,18 @@ test.each([
     expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, state: 'MERGED', ...expected })
   },
 )
+
+test('what a read-back showed is never said not to be submitted, although nothing shows it later', async () => {
+  const at = 1_000
+  const acts: readonly Act[] = [
+    { at, what: 'cancelPullRequest', pr: 7, branch: 'main' },
+    { at, what: 'deleteQueue', pr: 7, branch: 'main' },
+  ]
+  const line = 'pr submit 7 --wait --timeout 3m --interval 2s --json'
+  const { code, out } = await runAgainstFaults(line, {
+    changes: [{ kind: 'applied, lost', loss: 'reset' }],
+    acts,
+    dated: false,
+  })
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 11, submitted: null })
+})

@@ -66,7 +66,7 @@ export function waitContradictions(
     const heads = sandbox.heads.get(key) ?? []
     const sent = sandbox.sendings.filter(one => one.key === key && one.operation === 'submitPullRequest')
     const wrongs = [
-      ...whatIsSubmitted(result, sent, history, end),
+      ...whatIsSubmitted(result, sent, history, shownTo(sandbox, key, skew), end, skew),
       ...whichEnd(result, sent, history, end, skew),
       ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
@@ -79,19 +79,36 @@ export function waitContradictions(
   return found
 }
 
+/** Whether a time is of the second of another one or of a later one, by the clock of the service. */
+const isSinceSecond = (time: number, other: number, skew: number): boolean =>
+  Math.floor((time + skew) / 1_000) >= Math.floor((other + skew) / 1_000)
+
 function whatIsSubmitted(
   { submitted, exit, attempts }: Result,
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
+  shown: readonly Shown[],
   end: number,
+  skew: number,
 ): readonly string[] {
   const [first] = sent
   const isApplied = sent.some(({ appliedAt = Number.POSITIVE_INFINITY }) => appliedAt <= end)
-  const wasQueued = first !== undefined && during(history, first.at, end).some(({ value }) => isQueued(value))
+  // An end of the second in which the sending began counts as that of the submission (docs/reference/cli.md, "Waiting").
+  const isSo = ({ value }: Version<Pull>) =>
+    isQueued(value) ||
+    (value !== undefined && first !== undefined && isSinceSecond(value.changedAt, first.at, skew))
+  const wasSo = first !== undefined && during(history, first.at, end).some(isSo)
+  // What somebody deleted with its queue before any reading leaves no trace (docs/lost-responses.md, "Limits").
+  const wasErased = sent.some(
+    ({ appliedAt = Number.POSITIVE_INFINITY }) =>
+      history.some(({ at, value }) => at > appliedAt && value === undefined) &&
+      !shown.some(({ at }) => at >= appliedAt),
+  )
+  const wasSubmitted = isApplied && !wasErased
   return [
-    ...(submitted === true && !isApplied && !wasQueued ? ['said to be submitted, and it was not'] : []),
-    ...(submitted === false && isApplied ? ['said not to be submitted, and it was'] : []),
-    ...(exit === 7 && (isApplied || Number(attempts ?? 1) > 1) ? ['7, and it was submitted'] : []),
+    ...(submitted === true && !isApplied && !wasSo ? ['said to be submitted, and it was not'] : []),
+    ...(submitted === false && wasSubmitted ? ['said not to be submitted, and it was'] : []),
+    ...(exit === 7 && (wasSubmitted || Number(attempts ?? 1) > 1) ? ['7, and it was submitted'] : []),
     ...(exit === 11 && sent.length === 0 ? ['11, and nothing was sent'] : []),
   ]
 }
@@ -108,10 +125,9 @@ function whichEnd(
   if (state === undefined) return []
   // The first attempt may have been in the queue already.
   const first = Number(attempts ?? 1) > 1 ? { at: noon } : firstSent
-  const secondOf = (time: number) => Math.floor((time + skew) / 1_000)
   const isEnd = ({ value }: Version<Pull>) =>
     value?.state === state &&
-    (state === 'MERGED' || first === undefined || secondOf(value.changedAt) >= secondOf(first.at))
+    (state === 'MERGED' || first === undefined || isSinceSecond(value.changedAt, first.at, skew))
   // What was queued already need not be sent.
   const from = first === undefined || state === 'MERGED' ? Number.NEGATIVE_INFINITY : first.at
   if (first === undefined && submitted !== false) return ['never submitted']

@@ -180,6 +180,7 @@ async function send(
     state: {
       recordBeforeSubmit,
       submission: { from, to: clock.now(), isUncertain: unknown !== undefined },
+      ...(unknown?.details.mayBeVisible === true && { mayBeVisible: true }),
     },
     // A submission of an earlier attempt stays one.
     attempt: { ...attempt, submitted: attempt.submitted || (unknown === undefined ? true : null), unknown },
