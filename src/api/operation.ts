@@ -307,6 +307,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
    * @param now milliseconds since 1970, from which durations are subtracted
    */
   list?(values: ParamValues<P>, now: number, nameOf: NameOf): List
+  /** Whether a list is read until now by the clock of the service, which a read of the queue tells. */
+  readonly usesServiceTime?: boolean
   /** Throws a usage error for values that are not enough; `hasOverrides`: other fields of the body were given. */
   check?(values: ParamValues<P>, hasOverrides: boolean, nameOf: NameOf): void
   /** Returns a response without what the service cannot leave out. */
@@ -330,7 +332,7 @@ export const defineOperation = <const P extends Params, const R extends Route>(
 /** An operation with what command line and library add to it; the functions are typed from its own `params`. */
 export const extendOperation = <const P extends Params, R extends Route>(
   operation: Operation<Params, R>,
-  own: Pick<Operation<P>, 'params' | 'list' | 'check' | 'adaptResponse' | 'fallback'>,
+  own: Pick<Operation<P>, 'params' | 'list' | 'usesServiceTime' | 'check' | 'adaptResponse' | 'fallback'>,
 ): Operation<P, R> => ({ ...operation, ...own }) as Operation<P, R>
 
 /** An operation whose params nobody names. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/api/operation.ts'
+import type { Operation, Operation } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
@@ -50,8 +50,9 @@ test('a byte order mark before a token is removed, and a token that is too long 
 })
 
 test('there is a method for each operation and an iterator for each list, and docs/library.md names the others', () => {
-  const names = operations.map(({ route }) =>
-    route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+  const names = operations.map(
+    ({ route, name }: Operation) =>
+      name ?? route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
   const paged = operations.filter(({ pages }) => pages !== undefined).map(iteratorName)
   const others = [...paged, 'waitForPullRequests', 'explainPullRequest', 'listQueues']

@@ -9,7 +9,9 @@ import { queueExportCommand } from './export.ts'
 import { queueGetCommand } from './get.ts'
 import { queueListCommand } from './list.ts'
 import { queuePauseCommand } from './pause.ts'
+import { queueReportCommand } from './report.ts'
 import { queueResumeCommand } from './resume.ts'
+import { queueRunsCommand } from './runs.ts'
 import { queueUpdateCommand } from './update.ts'
 import { queueWaitCommand } from './wait.ts'
 import { queueWatchCommand } from './watch.ts'
@@ -25,6 +27,8 @@ export const queueCommands: readonly Command[] = [
   queueDrainCommand,
   queueWaitCommand,
   queueWatchCommand,
+  queueRunsCommand,
+  queueReportCommand,
   queueExportCommand,
   queueDiffCommand,
   queueApplyCommand,
