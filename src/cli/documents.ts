@@ -80,30 +80,6 @@ const waitResult = (more: RecordType['fields'] = {}) =>
 
 const window = nested(record({ start: text, end: text, complete: flag }))
 
-const part = nested(record({ count: number, of: number, share: field('number | null') }))
-const spent = nested(record({ runs: number, minutes: number }))
-const numberOrNull = field('number | null')
-
-/** The numbers of a range of finished test runs. */
-const reportedRange = record({
-  start: text,
-  end: text,
-  complete: flag,
-  results: number,
-  unreadable: number,
-  runs: number,
-  withoutRunId: number,
-  pullRequests: nested(record({ merged: part, failed: part, cancelled: part, queued: part })),
-  attempts: nested(record({ results: number, merged: number, perMerged: numberOrNull })),
-  outcomes: nested(record({ passed: part, failed: part, interrupted: part, cancelled: part, other: part })),
-  testingTime: nested(
-    record({ runs: number, p50Ms: numberOrNull, p90Ms: numberOrNull, maxMs: numberOrNull }),
-  ),
-  minutes: number,
-  notMerged: nested(record({ failed: spent, interrupted: spent, cancelled: spent })),
-  bisections: nested(record({ batchesSplit: number, runs: number })),
-})
-
 /** Without an entry, or with an empty one, a command prints no JSON of its own. */
 const documents: Readonly<Record<string, readonly Field[]>> = {
   'pr submit': [nested(receipt({ submitted: flagOrNull })), nested(waitResult({ submitted: flagOrNull }))],
@@ -119,16 +95,7 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'queue check': [
     nested(record({ ok: flag, ...queueName, checks: list(record({ check: text, ok: flag, reason: text })) })),
   ],
-  'queue report': [
-    nested(
-      record({
-        ...queueName,
-        range: nested(reportedRange),
-        before: { ...nested(reportedRange), isNullable: true },
-        notes: field('readonly string[]'),
-      }),
-    ),
-  ],
+  'queue report': [nested(queueReportRecord)],
   'queue wait': [
     nested(
       record({

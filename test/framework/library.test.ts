@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Operation, Operation } from '../../src/api/operation.ts'
+import type { Operation } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'

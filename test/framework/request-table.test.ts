@@ -390,7 +390,7 @@ function answer({ path }: Seen): Answer {
   return { body: name === 'getMergeQueueMetrics' ? 'mq_depth_current 1\n' : 'OK' }
 }
 
-/** The reads before a request that tell the time of the service (docs/reference/cli.md, "Test runs"). */
+/** The reads before a request that tell the time of the service (docs/reference/cli.md, "Finished test runs"). */
 const isClockRead = ({ path }: Seen, route: string) =>
   route === 'POST /listMergeQueueTestingResults' && path === '/v1/getQueue'
 

@@ -1,5 +1,7 @@
 import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
+import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { queueReportRecord } from '../../api/operations/records.ts'
 import { testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
 import { rangeEnd } from '../../api/service-time.ts'
 import { explainNotFound } from '../../cli/calls.ts'
@@ -116,7 +118,7 @@ export const queueReportCommand = command({
       default: String(defaultMaxPages),
     }),
   },
-  fields: { names: ['repo', 'targetBranch', 'range', 'before', 'notes'], columns: measureColumns },
+  fields: { names: fieldNames(queueReportRecord), columns: measureColumns },
   prints: {
     table: 'one row per measure, with what it is a part of',
     json: '{"repo","targetBranch","range","before","notes"}; "before" is null if it was not read',
