@@ -6,7 +6,7 @@ import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
-import { type Answer, mergeq, queueEnv, type Seen } from '../support/harness.ts'
+import { type Answer, mergeq, noon, queueEnv, type Seen } from '../support/harness.ts'
 import { clientOf, nodeHost, token } from '../support/library-client.ts'
 import { operationExamples, responseText, testId } from '../support/operations.ts'
 
@@ -113,7 +113,7 @@ describe('a call sends what the command line sends, and returns what --json prin
     requests.map(({ path, body, headers }) => ({ path, body, token: headers['x-api-token'] }))
 
   test.each(cases)('%s %j: %s', async (method, options, line, body) => {
-    const answer = () => ({ body })
+    const answer = () => ({ headers: { date: new Date(noon).toUTCString() }, body })
     const printed = await mergeq(`${line} --json`, { env, answer })
     expect(printed.code, printed.err).toBe(0)
     const { client, requests } = await clientOf(answer)

@@ -50,7 +50,7 @@ const time = (name: string, key: 'p50Ms' | 'p90Ms' | 'maxMs'): Definition => [
   `testing-time-${name}`,
   `Testing time, ${name}`,
   'ms',
-  'test runs with a time',
+  'timed test runs',
   ({ testingTime }) => [testingTime[key], testingTime.runs],
 ]
 
@@ -59,7 +59,7 @@ const spentOn = (name: keyof RangeNumbers['notMerged']): readonly Definition[] =
     `minutes-${name}`,
     `Minutes of runs ${name}`,
     'minutes',
-    'minutes of all test runs',
+    'minutes of all runs',
     ({ notMerged, minutes }) => [rounded(notMerged[name].minutes), rounded(minutes) ?? 0],
   ],
 ]
