@@ -92,7 +92,17 @@ const testResults = ({ path, body }: Seen) => {
   const headers = { date: 'Mon, 05 Jan 2026 12:00:00 GMT' }
   if (path.endsWith('/getQueue')) return { headers, body: '{"state":"running","enqueuedPullRequests":[]}' }
   const { offset = 0, until } = JSON.parse(body)
-  const testingResults = offset < 9 ? [{ prNumber: offset, testRunId: `r${offset}`, endedAt: until }] : []
+  const testingResults =
+    offset < 9
+      ? [
+          {
+            prNumber: offset,
+            testRunId: `r${offset}`,
+            endedAt: until,
+            outcome: offset % 2 === 0 ? 'failed' : 'passed',
+          },
+        ]
+      : []
   return { body: JSON.stringify({ testingResults, totalItems: 9 }) }
 }
 
@@ -213,6 +223,7 @@ const table: Readonly<Record<string, Rows>> = {
   'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
   'queue report': { setting: { answer: testResults } },
+  'queue runs': { setting: { answer: testResults } },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
     setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]', 'empty.txt': '' } },
