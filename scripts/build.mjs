@@ -45,14 +45,16 @@ function findFiles(context) {
   const [start, messages, help] = ['main.ts', 'output/logger.ts', 'commands/pr/index.ts'].map(load)
   const rootHelp = load('cli/help.ts')
   const queueHelp = load('commands/queue/index.ts')
+  // What every command loads when it runs.
+  const run = load('cli/run.ts')
   return {
     // What every start loads, and what commands load, too, of what errors and help without a command load.
     start: new Set([...start, ...[...messages, ...rootHelp].filter(id => help.has(id))]),
     // What every error loads.
     messages,
     // What help for a command of `pr` loads; most of it is for the commands of other groups, too.
-    definitions: new Set([...help].filter(id => !id.startsWith(join(src, 'commands')) || queueHelp.has(id))),
-    help,
+    definitions: new Set([...help, ...run].filter(id => !id.startsWith(join(src, 'commands')) || queueHelp.has(id))),
+    help: new Set([...help, ...run]),
   }
 }
 

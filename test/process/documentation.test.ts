@@ -22,7 +22,7 @@ const otherCodes: Readonly<Record<string, number>> = {
   'mergeq flaky get "cart totals merges"': 2,
   'mergeq flaky match --since 7d reports/*.xml': 21,
   'mergeq flaky match --since 7d --allow known reports/*.xml': 21,
-  'mergeq flaky match --since 7d --allow-empty reports': 21,
+  'mergeq flaky match --since 7d --allow-empty reports/*.xml': 21,
 }
 
 /**

@@ -14,7 +14,7 @@ test.each([
   ['guard -- origin https://example.com/acme/web.git', {}, 0, ''],
   ['sandbox exec -- true', {}, 0, ''],
   ['pr get 7', {}, 2, 'No repository was given.'],
-  ['pr targets 7 //a -R acme/web -b main', {}, 2, 'No head commit was given.'],
+  ['pr targets 7 //a -R acme/web -b main', {}, 2, 'No head commit of #7 was found.'],
   ['queue apply -f queue.yaml', {}, 2, 'queue.yaml cannot be read: no such file or directory.'],
   ['guard --install', {}, 2, 'The working directory is not in a git checkout.'],
 ])(
