@@ -53,7 +53,9 @@ function findFiles(context) {
     // What every error loads.
     messages,
     // What help for a command of `pr` loads; most of it is for the commands of other groups, too.
-    definitions: new Set([...help, ...run].filter(id => !id.startsWith(join(src, 'commands')) || queueHelp.has(id))),
+    definitions: new Set(
+      [...help, ...run].filter(id => !id.startsWith(join(src, 'commands')) || queueHelp.has(id)),
+    ),
     help: new Set([...help, ...run]),
   }
 }
