@@ -12,8 +12,7 @@ import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { flag } from '../../run/inputs.ts'
 import { explained, forOne, read, send, show } from '../../run/send.ts'
-import type { Queue } from '../../run/values.ts'
-import { paramsOf, setOf, type Target } from '../../run/values.ts'
+import { paramsOf, type Queue, setOf, type Target } from '../../run/values.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: Queue, cli: Cli): Promise<readonly QueueEntry[]> {

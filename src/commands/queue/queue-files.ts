@@ -1,5 +1,4 @@
-import type { Operation } from '../../api/operation.ts'
-import { type BodyOverride, checkOverrides } from '../../api/operation.ts'
+import { type BodyOverride, checkOverrides, type Operation } from '../../api/operation.ts'
 import { type QueueFile, readSetting } from '../../domain/queue-file.ts'
 import {
   isSameRepository,

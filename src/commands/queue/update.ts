@@ -17,8 +17,7 @@ import { receiptRecord } from '../../run/fields.ts'
 import { kebabCase, typedName } from '../../run/inputs.ts'
 import { callerOf } from '../../run/requests.ts'
 import { forOne, forPerson, type Sent, send, show } from '../../run/send.ts'
-import type { Queue } from '../../run/values.ts'
-import { paramsOf, setOf } from '../../run/values.ts'
+import { paramsOf, type Queue, setOf } from '../../run/values.ts'
 import { formatSetting } from './format-setting.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
