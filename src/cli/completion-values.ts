@@ -11,7 +11,7 @@ import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
 import type { SecretOutput } from '../run/cli.ts'
-import { typedName, type ValueSource } from '../run/inputs.ts'
+import { flagName, type ValueSource } from '../run/inputs.ts'
 import { createCommandClient } from './context.ts'
 
 /** A whole word that is valid at the cursor. */
@@ -104,7 +104,7 @@ async function readQueue(
   const settings = resolveSettings(args, host, {
     changes: false,
     changesSettings: false,
-    nameOf: typedName,
+    nameOf: flagName,
     notify: silent.write,
   })
   const remaining = () => Math.max(0, deadline - host.clock.monotonic())

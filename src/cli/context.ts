@@ -17,8 +17,8 @@ import { createAdvice } from '../run/advice.ts'
 import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from '../run/cli.ts'
 import type { Command } from '../run/command.ts'
 import { fieldsOf, selectFields } from '../run/fields.ts'
-import { typedName } from '../run/inputs.ts'
-import { typedFormat } from './parse.ts'
+import { flagName } from '../run/inputs.ts'
+import { flagFormat } from './parse.ts'
 
 /** What a command runs in. */
 export interface Program {
@@ -57,7 +57,7 @@ export async function createContext(
     changesSettings: command.settings === 'changed',
     createsProfile: command.settings === 'profile created',
     needsSettings: command.settings !== 'not needed',
-    nameOf: typedName,
+    nameOf: flagName,
     notify: text => log(text),
   })
   const storeError = await readStoreError(command, args, settings)
@@ -144,7 +144,7 @@ async function readGlobalOptions(
   settings: Config,
   time: WaitTime | undefined,
 ): Promise<GlobalOptions> {
-  const typed = typedFormat(args)
+  const typed = flagFormat(args)
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0]?.toLowerCase() !== typed)
     throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
   const fields = args
@@ -201,7 +201,7 @@ export const createCommandClient = (parts: {
 }): CommandClient =>
   createServiceClient({
     ...parts,
-    nameOf: typedName,
+    nameOf: flagName,
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
     isDryRun: parts.options.dryRun === true,

@@ -246,7 +246,7 @@ function settingAsOption(argv: Words, reading: ParsedCommandLine): Words | undef
   const [word = '', next = ''] = reading.words
   const [setting = '', value] = word.split(/=(.*)/s)
   const name = `--${optionName(setting)}`
-  const option = optionsOf(reading).find(each => each.name === name)
+  const option = optionsOf(reading).find(candidate => candidate.name === name)
   if (reading.command?.command !== 'queue update' || option === undefined) return undefined
   const typed = value === undefined ? [word, next] : [word]
   const flag = (value ?? next) === 'false' ? oppositeOf(name) : name

@@ -173,9 +173,12 @@ export async function parseCommandLine(
     path.push(node.name())
     if (path.length === 1) commands = await loadCommands(groups.filter(({ name }) => name === path[0]))
     const typed = path.join(' ')
-    const found = commands.find(each => each.command === typed)
+    const found = commands.find(candidate => candidate.command === typed)
     if (found === undefined) {
-      const names = commands.map(each => [each.command.slice(typed.length + 1), ...[each.alias ?? []].flat()])
+      const names = commands.map(candidate => [
+        candidate.command.slice(typed.length + 1),
+        ...[candidate.alias ?? []].flat(),
+      ])
       declareCommands(node, names)
       return
     }
@@ -207,7 +210,9 @@ export async function parseCommandLine(
   }
   const words = last.args
   const definitions: readonly OptionDefinition[] = command?.definitions ?? []
-  for (const [index, { name, variadic }] of definitions.filter(each => !isOption(each)).entries()) {
+  for (const [index, { name, variadic }] of definitions
+    .filter(definition => !isOption(definition))
+    .entries()) {
     const values = words.slice(index, variadic === true ? undefined : index + 1)
     if (values.length > 0) args.set(name, values)
   }
@@ -234,5 +239,5 @@ function requestIn(
 }
 
 /** Returns the name of the format that was typed, in lower case: it may be unknown. Undefined without one. */
-export const typedFormat = (args: ParsedArgs): string | undefined =>
+export const flagFormat = (args: ParsedArgs): string | undefined =>
   args.has('--json') ? 'json' : args.get('--output')?.[0]?.toLowerCase()

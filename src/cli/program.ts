@@ -8,7 +8,7 @@ import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.
 import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandRunner } from '../run/cli.ts'
 import type { CommandGroup } from '../run/command.ts'
-import { parseCommandLine, typedFormat } from './parse.ts'
+import { flagFormat, parseCommandLine } from './parse.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
@@ -45,7 +45,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     const { renderHelp } = await import('./help.ts')
     const text = await renderHelp(reading, groups, {
       out: host.out,
-      format: findFormat(typedFormat(args)),
+      format: findFormat(flagFormat(args)),
       hasColor: hasColor(host.out),
       isShort: asksFor === 'short help',
       version: host.runtime.version,
@@ -58,7 +58,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
     )
     // The settings are not read for this, so that errors in the settings can be reported too.
-    const json = findFormat(typedFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()).hasJsonErrors
+    const json = findFormat(flagFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()).hasJsonErrors
     const { createLogger } = await import('../output/logger.ts')
     const stack = host.env.MERGEQ_DEBUG === '1'
     const verbose = args.has('--verbose')

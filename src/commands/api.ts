@@ -234,8 +234,8 @@ export const apiCommand = command({
     const body = input === undefined ? {} : await readInputBody(openInput(input, cli), name)
     const hasBody = input !== undefined || set.length > 0
     const knownMethod = known === undefined ? undefined : operationMethod(known.route)
-    const typedMethod = method && methods[method]
-    const sentMethod = typedMethod ?? knownMethod ?? (hasBody ? 'POST' : 'GET')
+    const flagMethod = method && methods[method]
+    const sentMethod = flagMethod ?? knownMethod ?? (hasBody ? 'POST' : 'GET')
     if (sentMethod === 'GET' && hasBody)
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])

@@ -2,13 +2,13 @@ import { type HelpOptions, renderHelp, renderTopic, topics } from '../cli/help.t
 import { parseCommandLine } from '../cli/parse.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { type CommandGroup, command } from '../run/command.ts'
-import type { TypedInput } from '../run/inputs.ts'
+import type { FlagInput } from '../run/inputs.ts'
 
 const topicNames = Object.keys(topics)
 
 const isTopic = (name: string): name is keyof typeof topics => topicNames.includes(name)
 
-const wordsArgument: TypedInput<readonly string[]> = {
+const wordsArgument: FlagInput<readonly string[]> = {
   definitions: [
     {
       name: 'word',

@@ -96,7 +96,9 @@ const labelWidth = Math.max(...histogramLabels.map(([, label]) => label.length))
 function histogramLines({ histograms }: QueueMetrics): readonly string[] {
   const rows = histogramLabels.flatMap(([name, label]) => {
     const buckets = histograms[name] ?? []
-    const quantiles = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)].flatMap(each => each ?? [])
+    const quantiles = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)].flatMap(
+      quantile => quantile ?? [],
+    )
     return quantiles.length < 2 ? [] : [{ label, buckets, texts: quantiles.map(quantileText) }]
   })
   const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))

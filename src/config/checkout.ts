@@ -70,7 +70,9 @@ export async function listHeads(
   timeLimit?: number,
 ): Promise<ReadonlyMap<string, string> | string> {
   const remotes = await listRemotes(host)
-  const remote = remotes.find(each => each.repo !== undefined && isSameRepository(each.repo, repo))
+  const remote = remotes.find(
+    candidate => candidate.repo !== undefined && isSameRepository(candidate.repo, repo),
+  )
   return remote === undefined
     ? explainMissingRemote(host, repo)
     : listPullRequestHeads(host, remote, pr, timeLimit)

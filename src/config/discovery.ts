@@ -165,7 +165,7 @@ export function ciSource(
           ? 'This job builds no branch that can be the target branch'
           : `This job builds ${built.value}, not the default branch ${usual.value}`
       if (changes) {
-        const choices = [built, usual].flatMap(each => (each ? [give('targetBranch', each.value)] : []))
+        const choices = [built, usual].flatMap(found => (found ? [give('targetBranch', found.value)] : []))
         const hint = `Use ${choices.join(' or ')}, or set MERGEQ_TARGET_BRANCH.`
         throw usageError(`${problem}: which queue to change is not known.`, hint)
       }

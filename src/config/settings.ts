@@ -141,7 +141,7 @@ const discoverableSettings = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'f
 
 type DiscoverableSetting = (typeof discoverableSettings)[number]
 
-const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(each => each === name)
+const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(key => key === name)
 
 function discovered(load: () => Promise<SettingSource>): SettingSource {
   const source = memoize(load)
@@ -262,8 +262,8 @@ export function resolveSettings(
         const named = await projectFile.findNamed('targetBranch')
         const others = [named, await (await git()).find('targetBranch')]
         return others
-          .map(each => each && branchName(each.value))
-          .find(each => each !== undefined && each !== branch)
+          .map(found => found && branchName(found.value))
+          .find(other => other !== undefined && other !== branch)
       },
       forChange: () => resolveSettings(given, host, { ...options, changes: true }, used, configured),
       used: () => used,

@@ -229,10 +229,12 @@ function layoutColumns(
     canDrop: (column: Column) => boolean = () => true,
   ) => {
     const priorityOf = ({ column }: ShownColumn) => column.priority ?? 0
-    const candidates = shown.filter(each => priorityOf(each) > 0 && canDrop(each.column)).reverse()
+    const candidates = shown
+      .filter(measured => priorityOf(measured) > 0 && canDrop(measured.column))
+      .reverse()
     for (const dropped of candidates.sort((a, b) => priorityOf(b) - priorityOf(a))) {
       if (excess(widthOf) <= 0) return
-      shown = shown.filter(each => each !== dropped)
+      shown = shown.filter(measured => measured !== dropped)
     }
   }
   dropWhileWider(

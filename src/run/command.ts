@@ -90,7 +90,7 @@ function register(definition: Command): RegisteredCommand {
     summary: summaryOf(definition),
     // Made when they are asked for: most runs need them of one command.
     get definitions() {
-      definitions ??= lastSet(Object.values(optionInputs(options)).flatMap(each => each.definitions))
+      definitions ??= lastSet(Object.values(optionInputs(options)).flatMap(input => input.definitions))
       return definitions
     },
     operations: alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends],
@@ -103,5 +103,5 @@ const summaryOf = ({ summary, operation }: Pick<Command, 'summary' | 'operation'
 /** Help lists `--set` behind the options that a command has of its own. */
 function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefinition[] {
   const isSet = ({ name }: OptionDefinition) => name === '--set'
-  return [...definitions.filter(each => !isSet(each)), ...definitions.filter(isSet)]
+  return [...definitions.filter(definition => !isSet(definition)), ...definitions.filter(isSet)]
 }

@@ -13,7 +13,7 @@ import { usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
-import { flag, type Input, type InputContext, option, paramInput, typedInput, typedName } from './inputs.ts'
+import { flag, flagInput, flagName, type Input, type InputContext, option, paramInput } from './inputs.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -148,7 +148,7 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
       `'${word}' is not a pull request.`,
       `To select from the JSON, replace -q and what follows with: --json | jq ${shellQuote(word)}`,
     )
-  const { number, repo } = readReference(word, args.get('--repo')?.[0], typedName)
+  const { number, repo } = readReference(word, args.get('--repo')?.[0], flagName)
   const requestArgs = new Map(args).set('pr', [String(number)])
   // The repository that was typed stays as it was typed.
   return repo === undefined || args.has('--repo') ? requestArgs : requestArgs.set('--repo', [repo])
@@ -159,7 +159,7 @@ async function withoutRepeats(
   requests: readonly ParsedArgs[],
   { settings }: ParseContext,
 ): Promise<readonly ParsedArgs[]> {
-  const named = requests.map(each => each.get('--repo')?.[0])
+  const named = requests.map(request => request.get('--repo')?.[0])
   // A number is compared with an address: it belongs to the repository of the settings.
   const isMixed = named.includes(undefined) && named.some(repo => repo !== undefined)
   const own = isMixed ? await settings.read('repo') : undefined
@@ -175,7 +175,7 @@ async function withoutRepeats(
 export const pullRequestNumber = (args: ParsedArgs): number =>
   parsePullRequest(args.get('pr')?.[0] ?? '').number
 
-const ifEmptyInput = typedInput(
+const ifEmptyInput = flagInput(
   'ifEmpty',
   option(choice(['fail', 'ok'], 'fail|ok'), 'If - reads no pull request: fail exits 2, ok exits 0', {
     default: 'fail',

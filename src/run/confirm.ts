@@ -39,7 +39,7 @@ export const isQueued = ({ record }: ListedPullRequest): boolean =>
  * record has them, state, title and author.
  */
 export function pullRequestLines(pullRequests: readonly ListedPullRequest[]): readonly string[] {
-  const notQueued = pullRequests.filter(each => !isQueued(each))
+  const notQueued = pullRequests.filter(pullRequest => !isQueued(pullRequest))
   const lines = [...pullRequests.filter(isQueued), ...notQueued].map(({ pr, record }) => {
     const author = getString(record, 'prAuthor')
     const state = record === undefined ? 'not in the queue' : stateWords(stateOf(record))

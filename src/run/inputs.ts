@@ -90,7 +90,7 @@ export function formatArgument({ name, required, variadic }: OptionDefinition): 
 }
 
 /** An input that the command line alone gives. */
-export interface TypedInput<T> extends Input<T> {
+export interface FlagInput<T> extends Input<T> {
   read(args: ParsedArgs): T
 }
 
@@ -170,7 +170,7 @@ export const optionInputs = (options: Options): Inputs =>
   Object.fromEntries(
     Object.entries(options).map(([key, entry]) => [
       key,
-      'definitions' in entry ? entry : typedInput(key, entry),
+      'definitions' in entry ? entry : flagInput(key, entry),
     ]),
   )
 
@@ -182,12 +182,12 @@ export const kebabCase = (name: string): string =>
 export const optionName = (key: string): string => paramDetails[key]?.option ?? kebabCase(key)
 
 /** The option of a param or setting, as messages name it; `--no-quarantined` for a flag that is false. */
-export const typedName = (key: string, value?: unknown): string =>
+export const flagName = (key: string, value?: unknown): string =>
   `--${value === false ? 'no-' : ''}${optionName(key)}`
 
 /** The input that the command line alone gives: an option or, if it is required and has no example, an argument. */
-export function typedInput<T>(key: string, option: CommandOption<T>): TypedInput<T>
-export function typedInput(key: string, option: CommandOption<unknown>): TypedInput<unknown> {
+export function flagInput<T>(key: string, option: CommandOption<T>): FlagInput<T>
+export function flagInput(key: string, option: CommandOption<unknown>): FlagInput<unknown> {
   const { type, short, required = false, example } = option
   const name = option.option ?? optionName(key)
   const dashed = `--${name}`
@@ -265,11 +265,11 @@ export function paramInput<T>(key: string, param: Param<T>): Input<T>
 export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
   const { setting } = param
   const option = { ...param, ...paramDetails[key] }
-  if (setting === undefined) return typedInput(key, option)
-  const { definitions } = typedInput(key, { ...option, required: false })
+  if (setting === undefined) return flagInput(key, option)
+  const { definitions } = flagInput(key, { ...option, required: false })
   return {
     definitions: globalSettings.includes(setting) ? [] : definitions,
     setting,
-    read: (_, { settings }) => valueFromSettings(key, param, { settings, nameOf: typedName, prefix: '' }),
+    read: (_, { settings }) => valueFromSettings(key, param, { settings, nameOf: flagName, prefix: '' }),
   }
 }

@@ -11,17 +11,17 @@ import type { Config, ParsedArgs } from '../config/settings.ts'
 import { listOf, textual } from '../domain/values/types.ts'
 import type { Cli } from './cli.ts'
 import {
+  flagInput,
+  flagName,
   type Input,
   type InputContext,
   type Inputs,
   type InputValues,
   option,
-  typedInput,
-  typedName,
 } from './inputs.ts'
 
 /** The option `--set`, for a command that sends a body. */
-export const setOption = typedInput(
+export const setOption = flagInput(
   'set',
   option(
     listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
@@ -50,7 +50,7 @@ export async function readInputs<F extends Inputs>(
 
 /** `--set` of a read is for few. */
 export const setDefinitions = (isChange: boolean) =>
-  setOption.definitions.map(each => ({ ...each, advanced: !isChange }))
+  setOption.definitions.map(definition => ({ ...definition, advanced: !isChange }))
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
 export const inputContext = (cli: Cli): InputContext => ({
@@ -59,7 +59,7 @@ export const inputContext = (cli: Cli): InputContext => ({
 })
 
 /** The command line as the caller of an operation: errors name options. */
-export const callerOf = (settings: Config): Caller => ({ settings, nameOf: typedName, prefix: '' })
+export const callerOf = (settings: Config): Caller => ({ settings, nameOf: flagName, prefix: '' })
 
 async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {
   const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
@@ -70,7 +70,7 @@ async function findPullRequest(command: string, settings: Config, { client, opti
 }
 
 /** Returns the option that was typed: `api` has its own options for the fields of a body. */
-const typedOption = (args: ParsedArgs): string =>
+const flagOption = (args: ParsedArgs): string =>
   ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
 
 /** How the value of a param is typed, for errors about `--set` beside it. */
@@ -97,6 +97,6 @@ export function readOverrides(
     if (isFixed) return [{ name: 'the command', param }]
     return name === undefined ? [] : [{ name: name.startsWith('-') ? name : `<${name}>`, param }]
   })
-  checkOverrides(typedOption(args), overrides, setters)
+  checkOverrides(flagOption(args), overrides, setters)
   return overrides
 }

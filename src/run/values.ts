@@ -56,7 +56,7 @@ export const paramsOf = <P extends Params, const K extends keyof P = never>(
 ): OptionsOf<P, K> =>
   Object.fromEntries(
     Object.entries(params)
-      .filter(([name]) => !own.some(each => each === name))
+      .filter(([name]) => !own.some(key => key === name))
       .map(([name, param]) => [name, paramInput(name, param)]),
   ) as OptionsOf<P, K>
 

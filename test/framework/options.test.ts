@@ -406,14 +406,14 @@ const allOptions = allCommands.flatMap(({ command, definitions }) =>
     .map(definition => ({ ...definition, command })),
 )
 
-const typedOption = ({ name, choices, value }: (typeof allOptions)[number]): string =>
+const flagOption = ({ name, choices, value }: (typeof allOptions)[number]): string =>
   value === undefined ? name : `${name} ${choices?.at(-1) ?? values.get(name) ?? '3'}`
 
 /** The options that must be typed, but for one. */
 const requiredWords = ({ command, name }: (typeof allOptions)[number]): readonly string[] =>
   allOptions
     .filter(other => other.command === command && other.required === true && other.name !== name)
-    .map(typedOption)
+    .map(flagOption)
 
 /** A command and its arguments. */
 const lineWithoutOptions = (command: string): string =>
@@ -429,7 +429,7 @@ function shownBy(option: (typeof allOptions)[number]): Required<Shows> {
     options = {},
   } = table[command] ?? {}
   const { [name]: shows = {} } = { ...stopsOnError([command, ...words].join(' ')), ...options }
-  return { typed: typedOption(option), line, ...shows, setting: { ...setting, ...shows.setting } }
+  return { typed: flagOption(option), line, ...shows, setting: { ...setting, ...shows.setting } }
 }
 
 /** A command line with words after the name of the command. */

@@ -80,7 +80,7 @@ test.each([
 const value = fc.stringMatching(/^[a-z][a-z0-9/=.-]{0,8}$/).map(text => `v${text}`)
 
 /** An option as it is typed, with the value that it gives. */
-const typedOption = (definition: OptionDefinition) => {
+const flagOption = (definition: OptionDefinition) => {
   const { name, short, value: placeholder } = definition
   if (placeholder === undefined)
     return fc
@@ -99,7 +99,7 @@ const manyOptions = (definitions: readonly OptionDefinition[]) =>
       definitions.filter(({ name }) => name !== '--fields' && name !== '--profile'),
       { maxLength: 4 },
     )
-    .chain(chosen => fc.tuple(...chosen.map(typedOption)))
+    .chain(chosen => fc.tuple(...chosen.map(flagOption)))
 
 /** A command line without a mistake, and what it says. */
 const commandLine = fc

@@ -8,7 +8,7 @@ import { parseTestRun } from '../../src/domain/test-run.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
-import { typedName } from '../../src/run/inputs.ts'
+import { flagName } from '../../src/run/inputs.ts'
 import { noon } from '../support/harness.ts'
 import { record, uuid } from '../support/pr-explain.ts'
 import { vocabulary } from '../support/service-vocabulary.ts'
@@ -20,7 +20,7 @@ function explain(source: JsonObject, run?: JsonObject): string {
     repo: parseRepository('acme/web'),
     targetBranch: 'main',
     commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
-    nameOf: typedName,
+    nameOf: flagName,
     record: source,
     queue: undefined,
     run: run && parseTestRun(uuid, run),

@@ -11,7 +11,7 @@ import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/test
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
-import { typedName } from '../../src/run/inputs.ts'
+import { flagName } from '../../src/run/inputs.ts'
 import { noon } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
@@ -20,7 +20,7 @@ const nothing: ExplainSources = {
   repo: parseRepository('acme/web'),
   targetBranch: 'main',
   commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
-  nameOf: typedName,
+  nameOf: flagName,
   record: undefined,
   queue: undefined,
   run: undefined,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import { TargetList } from '../../src/domain/values/target-list.ts'
-import { typedName } from '../../src/run/inputs.ts'
+import { flagName } from '../../src/run/inputs.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
 type Form = 'lines' | 'json'
@@ -19,7 +19,7 @@ async function* pieces(bytes: Uint8Array, sizes: readonly number[]) {
 /** Reads a list and returns the JSON array that is sent. */
 async function encode(input: string | Uint8Array, form: Form, sizes = [65_536]): Promise<string> {
   const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
-  const { list } = await new TargetList(form, typedName).read(pieces(bytes, sizes))
+  const { list } = await new TargetList(form, flagName).read(pieces(bytes, sizes))
   if (list === 'ALL') return list
   const whole = Buffer.concat(list.chunks)
   expect(whole.length).toBe(list.bytes)
@@ -116,7 +116,7 @@ describe('a list of targets', () => {
     async function* endless() {
       for (const chunk = new Uint8Array(2 ** 20).fill(0x78); ; given++) yield chunk
     }
-    const { list, number } = await new TargetList('lines', typedName).read(endless())
+    const { list, number } = await new TargetList('lines', flagName).read(endless())
     expect({ number, given }).toEqual({ number: 0, given: 20 })
     expect(list !== 'ALL' && list.bytes).toBeGreaterThan(maxBodySize)
   })

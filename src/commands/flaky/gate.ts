@@ -12,7 +12,7 @@ import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { openInput } from '../../run/input-files.ts'
-import { type Input, option, typedInput } from '../../run/inputs.ts'
+import { flagInput, type Input, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import {
   type FailingTestsRequest,
@@ -63,16 +63,16 @@ export function readBaseline(content: string, file: string): ReadonlySet<string>
   return new Set(ids)
 }
 
-const typedBaseline = typedInput(
+const flagBaseline = flagInput(
   'baseline',
   option(fileName(), 'File with tests to ignore: one ID per line, or JSON or NDJSON from `flaky list`'),
 )
 
 /** The IDs of a baseline, in lower case; none without `--baseline`. */
 const baselineInput: Input<ReadonlySet<string>> = {
-  ...typedBaseline,
+  ...flagBaseline,
   async read(args, context) {
-    const path = typedBaseline.read(args)
+    const path = flagBaseline.read(args)
     if (path === undefined) return new Set()
     const name = path === '-' ? 'standard input' : path
     return readBaseline(await readText(openInput(path, context), name), name)

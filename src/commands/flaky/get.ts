@@ -16,7 +16,7 @@ import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { webInput } from '../../run/common-inputs.ts'
 import { serviceRecord } from '../../run/fields.ts'
-import { argument, option, typedInput } from '../../run/inputs.ts'
+import { argument, flagInput, option } from '../../run/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { type FailingTestsRequest, printSearch, rangeOf, readFailingTests } from './read-tests.ts'
@@ -260,7 +260,7 @@ const factColumns = columns(
 
 export const testSummary = 'Test ID, the beginning of an ID (6 characters or more), or words from the name'
 
-const typedTest = typedInput('test', argument(text('test'), testSummary))
+const testArgument = flagInput('test', argument(text('test'), testSummary))
 
 export const flakyGetCommand = command({
   name: 'flaky get',
@@ -269,12 +269,12 @@ export const flakyGetCommand = command({
   alsoSends: [listFailingTests],
   options: {
     ...paramsOf(getTestDetails),
-    testId: typedTest,
+    testId: testArgument,
     window: option(duration, 'How far back to search for a name or the beginning of an ID', {
       default: '7d',
     }),
     web: webInput,
-    set: setOf(getTestDetails, { testId: typedTest }),
+    set: setOf(getTestDetails, { testId: testArgument }),
   },
   fields: serviceRecord(getTestDetails, factColumns),
   exits: ['not-found', 'incomplete'],

@@ -52,7 +52,7 @@ interface TypedLink {
 }
 
 /** The links that were typed: one as arguments, or many as lines of standard input. */
-const typedLinks: Input<readonly TypedLink[]> = {
+const flagLinks: Input<readonly TypedLink[]> = {
   definitions: [testArgument, ticketArgument],
   async read(args, context) {
     const [[test = ''] = [], [ticket] = []] = [args.get('test'), args.get('ticket')]
@@ -72,7 +72,7 @@ export const flakyLinkCommand = command({
   operation: linkTicketToTestCase,
   alsoSends: [listFailingTests],
   options: {
-    links: typedLinks,
+    links: flagLinks,
     ...paramsOf(linkTicketToTestCase, 'testId', 'ticket'),
     set: setOf(linkTicketToTestCase, {
       testId: { definitions: [testArgument] },

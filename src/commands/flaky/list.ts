@@ -11,7 +11,7 @@ import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
 import { serviceRecord } from '../../run/fields.ts'
-import { type Input, paramInput, typedName } from '../../run/inputs.ts'
+import { flagName, type Input, paramInput } from '../../run/inputs.ts'
 import { type ListEnding, runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 
@@ -77,16 +77,16 @@ const listLimit: Input<number | undefined> = {
     args.has('--limit') || isScreen(args, context) ? screenLimit.read(args, context) : undefined,
 }
 
-const typedSort = paramInput('sort', listFailingTests.params.sort)
+const flagSort = paramInput('sort', listFailingTests.params.sort)
 
 /** The order of the tests: by default worst first on a terminal, otherwise that of the service. */
 const listSort: Input<TestOrder | undefined> = {
-  definitions: typedSort.definitions.map(definition => ({
+  definitions: flagSort.definitions.map(definition => ({
     ...definition,
     defaultText: 'impact on a terminal, otherwise the order of the service',
   })),
   read: async (args, context) =>
-    (await typedSort.read(args, context)) ?? (isScreen(args, context) ? 'impact' : undefined),
+    (await flagSort.read(args, context)) ?? (isScreen(args, context) ? 'impact' : undefined),
 }
 
 const measureColumns = columns(
@@ -157,7 +157,7 @@ function listEnding(
   { startedAt, settings: { commandLine } }: Cli,
 ): ListEnding | undefined {
   if (sort === undefined || pageToken !== undefined || (shown === 0 && isBroken)) return undefined
-  const range = parseTimeRange(since, until, startedAt, typedName)
+  const range = parseTimeRange(since, until, startedAt, flagName)
   const endsNow = until === undefined
   if (shown === 0) {
     const when = describeWhen(range, endsNow, since)

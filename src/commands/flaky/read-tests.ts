@@ -7,7 +7,7 @@ import { choice } from '../../domain/values/types.ts'
 import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
-import { flag, option, typedName } from '../../run/inputs.ts'
+import { flag, flagName, option } from '../../run/inputs.ts'
 import { listOf, printFirstPage, readListOf } from '../../run/lists.ts'
 
 /** Which failing tests are read, and what `--set` adds to the requests. */
@@ -22,7 +22,7 @@ interface UnhealthyTestsRequest {
 }
 
 export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: Cli): TimeRange =>
-  parseTimeRange(values.since, values.until, startedAt, typedName)
+  parseTimeRange(values.since, values.until, startedAt, flagName)
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
 export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({

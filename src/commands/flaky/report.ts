@@ -15,7 +15,7 @@ import {
 import { truncateCell } from '../../output/text-width.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
-import { option, typedInput } from '../../run/inputs.ts'
+import { flagInput, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { parseUrl } from '../../url.ts'
 import { testTitle } from './list.ts'
@@ -227,7 +227,7 @@ export const flakyReportCommand = command({
   alsoSends: [listFailingTests],
   options: {
     ...paramsOf(listFailingTests),
-    limit: typedInput('limit', {
+    limit: flagInput('limit', {
       ...listFailingTests.params.limit,
       defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
     }),

@@ -25,15 +25,15 @@ const listColumns = columns(
   ['TITLE', 'prTitle', 'text'],
 )
 
-const typedAuthor = paramInput('author', listPullRequests.params.author)
+const flagAuthor = paramInput('author', listPullRequests.params.author)
 
 /** The author, who must be named: the service does not know whose token it is. */
 const author: Input<string | undefined> = {
-  ...typedAuthor,
+  ...flagAuthor,
   read(args, context) {
     if (args.get('--author')?.[0] === '@me')
       throw usageError("--author: '@me' is not a login.", 'Use your login, such as: --author octocat')
-    return typedAuthor.read(args, context)
+    return flagAuthor.read(args, context)
   },
 }
 
@@ -49,7 +49,7 @@ const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
   ['closed', closed],
 ])
 
-const typedStates = paramInput('states', listPullRequests.params.states)
+const flagStates = paramInput('states', listPullRequests.params.states)
 
 /** Throws a usage error for a word that means several states. */
 function rejectOtherWords(...words: string[]): void {
@@ -65,11 +65,11 @@ function rejectOtherWords(...words: string[]): void {
 }
 
 const states: Input<readonly string[] | undefined> = {
-  ...typedStates,
-  definitions: typedStates.definitions.map(definition => ({ ...definition, parse: rejectOtherWords })),
+  ...flagStates,
+  definitions: flagStates.definitions.map(definition => ({ ...definition, parse: rejectOtherWords })),
   read(args, context) {
     rejectOtherWords(...(args.get('--state') ?? []))
-    return typedStates.read(args, context)
+    return flagStates.read(args, context)
   },
 }
 

@@ -7,7 +7,7 @@ import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/va
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { openInput } from '../../run/input-files.ts'
-import { type InputContext, typedName } from '../../run/inputs.ts'
+import { flagName, type InputContext } from '../../run/inputs.ts'
 import { runUserProgram } from '../../run/user-program.ts'
 
 interface ReadOptions {
@@ -70,7 +70,7 @@ function readFromFile(
   [path = '']: readonly string[],
   context: ParseContext,
 ): Promise<ImpactedTargets> {
-  const list = new TargetList(source === '--from' ? 'lines' : 'json', typedName)
+  const list = new TargetList(source === '--from' ? 'lines' : 'json', flagName)
   return context.logger.withSpinner(
     () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
     () => list.read(openInput(path, context)),
@@ -99,9 +99,9 @@ async function readFromProgram(
     output: {
       async read(output) {
         try {
-          targets = await new TargetList('lines', name =>
-            name === 'from' ? '--exec' : typedName(name),
-          ).read(output)
+          targets = await new TargetList('lines', name => (name === 'from' ? '--exec' : flagName(name))).read(
+            output,
+          )
         } catch (error) {
           problem = error
         }

@@ -87,7 +87,7 @@ export async function submitAndWait(
       const isLast = isPermanent(failure) || (options.stopsOnError && !isPassing(failure))
       if (isLast && requests.length > 1) {
         const names = targets.map(({ pr }) => `#${pr}`)
-        const soFar = requests.map(each => results.get(each))
+        const soFar = requests.map(request => results.get(request))
         await warnUnfinished(submitPullRequest, names, soFar, cli)
       }
       throw named

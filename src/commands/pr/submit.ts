@@ -17,7 +17,7 @@ import { styled } from '../../output/styled-text.ts'
 import { type Cli, readsMore } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { receiptRecord } from '../../run/fields.ts'
-import { flag, type Input, optionName, typedInput } from '../../run/inputs.ts'
+import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, forPerson, send, show } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf, type Target } from '../../run/values.ts'
 import { resolveHead } from '../../wait/head.ts'
@@ -64,13 +64,13 @@ function describeResubmission(pr: number, before: JsonObject, priority: number |
   return `#${pr} was already queued; priority ${change}.`
 }
 
-const typedWait = typedInput('wait', flag('Wait for the pull request to merge, fail or be cancelled'))
+const flagWait = flagInput('wait', flag('Wait for the pull request to merge, fail or be cancelled'))
 
 /** The other options of a wait require it. */
 const waitInput: Input<boolean> = {
-  ...typedWait,
+  ...flagWait,
   read(args) {
-    const wait = typedWait.read(args)
+    const wait = flagWait.read(args)
     const typed = Object.keys(waitInputs)
       .map(key => `--${optionName(key)}`)
       .find(name => name !== '--match-head' && args.has(name))

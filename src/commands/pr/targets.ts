@@ -8,7 +8,7 @@ import { choice } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { argsForPullRequest } from '../../run/common-inputs.ts'
-import { type Input, type OptionDefinition, option, typedInput } from '../../run/inputs.ts'
+import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, send, show } from '../../run/send.ts'
 import { paramsOf, setOf, type Target, targetOf } from '../../run/values.ts'
 
@@ -45,7 +45,7 @@ const commitOptions: readonly OptionDefinition[] = [
   },
 ]
 
-const ifEmptyInput = typedInput(
+const ifEmptyInput = flagInput(
   'ifEmpty',
   option(
     choice(['fail', 'none', 'all'], 'fail|none|all'),

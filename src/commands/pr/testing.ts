@@ -41,7 +41,7 @@ import { command } from '../../run/command.ts'
 import { argsForPullRequest, webInput } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { serviceRecord } from '../../run/fields.ts'
-import { type Input, type OptionDefinition, option, typedInput } from '../../run/inputs.ts'
+import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, read, type Sent, show, webPage } from '../../run/send.ts'
 import { setOf, targetOf } from '../../run/values.ts'
 
@@ -53,7 +53,7 @@ const runArgument: OptionDefinition = {
   values: 'pull-requests',
 }
 
-const typedPullRequest = typedInput(
+const flagPullRequest = flagInput(
   'pr',
   option(
     textual({
@@ -76,7 +76,7 @@ interface WantedRun {
 
 /** The test run: typed or that of the CI job, else that of a pull request, which is typed or the current one. */
 const wantedRun: Input<WantedRun> = {
-  definitions: [runArgument, ...typedPullRequest.definitions],
+  definitions: [runArgument, ...flagPullRequest.definitions],
   setting: 'testRun',
   async read(args, context) {
     const [[run], [asked]] = [args.get('run') ?? [], args.get('--pr') ?? []]
@@ -216,7 +216,7 @@ export const prTestingCommand = command({
   options: {
     wanted: wantedRun,
     web: webInput,
-    set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: typedPullRequest }),
+    set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: flagPullRequest }),
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),

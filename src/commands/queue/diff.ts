@@ -11,7 +11,7 @@ import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import type { RecordFields } from '../../run/fields.ts'
-import { flag, option, type TypedInput } from '../../run/inputs.ts'
+import { type FlagInput, flag, option } from '../../run/inputs.ts'
 import type { Queue } from '../../run/values.ts'
 import { type NamedQueue, namedQueues } from './all-queues.ts'
 import { formatSetting, formatValue } from './format-setting.ts'
@@ -131,7 +131,7 @@ async function undescribedQueues(
   return queues.filter(
     ({ queue: values }) =>
       (allRepos || repositories.includes(queueKey({ ...values, targetBranch: '' }))) &&
-      !described.some(each => queueKey(each) === queueKey(values)),
+      !described.some(other => queueKey(other) === queueKey(values)),
   )
 }
 
@@ -170,11 +170,11 @@ async function compareBranches(
 }
 
 /** The file of a comparison; not required where another branch takes its place. */
-const fileUnlessBranch: TypedInput<string | undefined> = {
+const fileUnlessBranch: FlagInput<string | undefined> = {
   ...fileInput,
-  definitions: fileInput.definitions.map(each => ({
-    ...each,
-    summary: `${each.summary} without --with-branch`,
+  definitions: fileInput.definitions.map(definition => ({
+    ...definition,
+    summary: `${definition.summary} without --with-branch`,
   })),
   read: args => (args.has('--with-branch') && !args.has('--file') ? undefined : fileInput.read(args)),
 }

@@ -110,7 +110,7 @@ async function exportQueue(
   const isDefault = (key: string, value: Json) =>
     Object.hasOwn(defaults, key) && isSameSetting(key, defaults[key] ?? null, value)
   const isWritten = (key: string) =>
-    [defaults, old?.content.settings ?? {}].some(each => Object.hasOwn(each, key))
+    [defaults, old?.content.settings ?? {}].some(settings => Object.hasOwn(settings, key))
   const omitted = unsettable.filter(key => !Object.hasOwn(liveSettings, key) || !isWritten(key))
   const settings = Object.fromEntries(
     Object.entries(liveSettings).filter(

@@ -11,7 +11,7 @@ import { type MergeqError, usageError, withName } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
 import { expandFiles } from '../../run/input-files.ts'
-import { flag, type Input, option, type TypedInput, typedInput } from '../../run/inputs.ts'
+import { type FlagInput, flag, flagInput, type Input, option } from '../../run/inputs.ts'
 import { setOption } from '../../run/requests.ts'
 import { type Queue, setOf } from '../../run/values.ts'
 import { isDefaultsFile, readDefaults } from './defaults.ts'
@@ -20,7 +20,7 @@ import { queueFileEndings, readQueueFile } from './read-queue-file.ts'
 
 export const includeStateInput = flag("Include the queue's state, which is ignored by default")
 
-const typedFile = typedInput(
+const flagFile = flagInput(
   'file',
   option(
     fileName('file|directory'),
@@ -30,10 +30,10 @@ const typedFile = typedInput(
 )
 
 /** The file or directory that was typed: a usage error without one. */
-export const fileInput: TypedInput<string> = {
-  ...typedFile,
+export const fileInput: FlagInput<string> = {
+  ...flagFile,
   read(args) {
-    const file = typedFile.read(args)
+    const file = flagFile.read(args)
     if (file !== undefined) return file
     throw usageError(
       'No file was given.',
@@ -55,7 +55,11 @@ export function settingsOf(operation: Operation): Input<JsonObject> {
   const overrides = setOf(operation)
   const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
   return {
-    definitions: overrides.definitions.map(each => ({ ...each, summary, value: 'setting=value' })),
+    definitions: overrides.definitions.map(definition => ({
+      ...definition,
+      summary,
+      value: 'setting=value',
+    })),
     read(args) {
       const overrides = setOption.read(args) ?? []
       const settings = overrides.map(readOverride)

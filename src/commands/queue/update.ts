@@ -14,7 +14,7 @@ import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { receiptRecord } from '../../run/fields.ts'
-import { kebabCase, typedName } from '../../run/inputs.ts'
+import { flagName, kebabCase } from '../../run/inputs.ts'
 import { callerOf } from '../../run/requests.ts'
 import { forOne, forPerson, type Sent, send, show } from '../../run/send.ts'
 import { paramsOf, type Queue, setOf } from '../../run/values.ts'
@@ -122,11 +122,11 @@ export async function suggestUndo(
   const words = Object.entries(sent).flatMap(([key, value]): CommandWords => {
     const old = key === 'state' ? stateOf(before).toLowerCase() : before[key]
     if (value === undefined || old === undefined || isSame(old, value) || isOnlyRead(key, old)) return []
-    if (key === 'requiredStatuses' && isEmpty(old)) return [typedName('deleteRequiredStatuses')]
+    if (key === 'requiredStatuses' && isEmpty(old)) return [flagName('deleteRequiredStatuses')]
     if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(old)}`]
     if (old === null) return []
-    if (typeof old === 'boolean') return [typedName(key, old)]
-    return (Array.isArray(old) ? old : [old]).flatMap(each => [typedName(key), String(each)])
+    if (typeof old === 'boolean') return [flagName(key, old)]
+    return (Array.isArray(old) ? old : [old]).flatMap(value => [flagName(key), String(value)])
   })
   if (words.length > 0)
     await logger.info(`To undo this, run: ${settings.commandLine(['queue', 'update', ...words], queue)}`)

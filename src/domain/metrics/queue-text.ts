@@ -19,7 +19,7 @@ const listedStates = ['PENDING', ...statesUnderTest]
 
 /** Returns 1 or a count for each state, and 0 for the known states without any. */
 const valuesByState = (known: readonly string[], states: readonly string[]): readonly Value[] =>
-  [...new Set([...known, ...states])].map(state => [states.filter(each => each === state).length, state])
+  [...new Set([...known, ...states])].map(state => [states.filter(other => other === state).length, state])
 
 /** The seconds since pull requests changed their state, without those that do not say when. */
 const agesOf = (entries: readonly QueueEntry[], now: number): readonly number[] =>

@@ -247,10 +247,10 @@ export const listOf = <T>(type: Type<T>): Type<readonly T[]> => ({
   expected: 'a list of strings',
   form: 'repeated',
   declaration: `readonly ${/[ |]/.test(type.declaration) ? `(${type.declaration})` : type.declaration}[]`,
-  parse: (...texts) => texts.map(each => type.parse(each)),
+  parse: (...texts) => texts.map(text => type.parse(text)),
   check(value) {
     if (!Array.isArray(value) || !value.every(isString)) throw wrongType(value, 'a list of strings')
-    return value.map(each => type.check(each))
+    return value.map(item => type.check(item))
   },
 })
 
