@@ -27,7 +27,7 @@ export const commandGroups: readonly CommandGroup[] = [
     name: 'guard',
     summary: 'Git pre-push hook that blocks pushes to queued pull requests',
     isCommand: true,
-    load: async () => [(await import('./guard.ts')).guardCommand],
+    load: async () => [(await import('./guard/index.ts')).guardCommand],
   },
   {
     name: 'api',

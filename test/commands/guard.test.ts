@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isQueued, parsePushes } from '../../src/commands/guard.ts'
+import { isQueued, parsePushes } from '../../src/commands/guard/push.ts'
 import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 

@@ -1,24 +1,20 @@
-import { readIfFound } from '../api/call.ts'
-import type { ParamValues } from '../api/operation.ts'
-import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
-import { getQueue } from '../api/operations/queues.ts'
-import type { RequestLimits } from '../api/service-client.ts'
-import { listHeads } from '../config/checkout.ts'
-import { parseGitRemote, runGit } from '../config/git.ts'
-import { elapsedSince, formatAge } from '../domain/format.ts'
-import { queueEntries } from '../domain/queue-entries.ts'
-import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../domain/states.ts'
-import { isSameRepository, type Repository } from '../domain/values/repository.ts'
-import { readText } from '../domain/values/text.ts'
-import { extendError, failureOrThrow, MergeqError, usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { columns } from '../output/view.ts'
-import type { Cli } from '../run/cli.ts'
-import { command } from '../run/command.ts'
-import { printRequests } from '../run/dry-run.ts'
-import { flag, type Input } from '../run/inputs.ts'
-import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
+import { readIfFound } from '../../api/call.ts'
+import type { ParamValues } from '../../api/operation.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import type { RequestLimits } from '../../api/service-client.ts'
+import { listHeads } from '../../config/checkout.ts'
+import { parseGitRemote, runGit } from '../../config/git.ts'
+import { elapsedSince, formatAge } from '../../domain/format.ts'
+import { queueEntries } from '../../domain/queue-entries.ts'
+import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../../domain/states.ts'
+import { isSameRepository, type Repository } from '../../domain/values/repository.ts'
+import { readText } from '../../domain/values/text.ts'
+import { failureOrThrow, MergeqError, usageError } from '../../errors.ts'
+import type { Host } from '../../host/host.ts'
+import { getString, type JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
+import { printRequests } from '../../run/dry-run.ts'
 
 interface PushedBranch {
   readonly branch: string
@@ -56,20 +52,8 @@ export function parsePushes(text: string): readonly PushedBranch[] {
 export const isQueued = (record: JsonObject): boolean =>
   outcomeOfRecord(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
-/** The URL of the remote; git passes the name of the remote and its URL to the hook. */
-const remoteArgument: Input<string | undefined> = {
-  definitions: [
-    {
-      name: 'remote',
-      variadic: true,
-      summary: 'Name and URL of the remote, as git passes them to the hook',
-    },
-  ],
-  read: args => args.get('remote')?.[1],
-}
-
 /** Upper limit for the delay of a push, in milliseconds; --timeout can lower it. */
-const maxWait = 3_000
+export const maxWait = 3_000
 
 /** The longest standard input that is read, in bytes. */
 const maxInput = 1024 * 1024
@@ -200,7 +184,7 @@ async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
  * Checks pushed branches, or the current branch. Throws the error that blocks the push, otherwise the error of the
  * first branch that could not be checked; returns the exit code 0 if there is none.
  */
-async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: Cli): Promise<number> {
+export async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: Cli): Promise<number> {
   const { host, logger, options, settings } = cli
   const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
   if (pushes.length === 0) return 0
@@ -235,71 +219,3 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
   if (failure !== undefined) throw failure
   return 0
 }
-
-/** Warns if the guard would not find every pull request in this checkout. */
-async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
-  try {
-    const heads = await listHeads(host, await settings.require('repo'), '*', maxWait)
-    if (typeof heads === 'string')
-      await logger.warn(`Pushes will be checked by the name of the branch only: ${heads}.`)
-  } catch (error) {
-    await logger.warn(`Pushes cannot be checked: ${failureOrThrow(error).message}`)
-  }
-}
-
-export const guardCommand = command({
-  name: 'guard',
-  summary: 'Git pre-push hook that blocks pushes to queued pull requests',
-  alsoSends: [getSubmittedPullRequest, getQueue],
-  exits: ['check-failed'],
-  settings: 'optional',
-  prints: 'nothing; messages go to standard error',
-  fields: {
-    names: ['hook', 'did', 'command', 'would'],
-    columns: [...hookColumns, ...columns(['WOULD', 'would', 'prose'])],
-  },
-  options: {
-    remote: remoteArgument,
-    install: flag('Install the pre-push hook in this checkout'),
-    uninstall: flag('Remove the pre-push hook'),
-    check: flag('Check the current branch, without a push'),
-    failClosed: flag('Also block the push if the queue cannot be read'),
-  },
-  examples: [
-    'mergeq guard --install',
-    'mergeq guard --check',
-    'MERGEQ_GUARD=off git push',
-    'mergeq guard --install --fail-closed',
-    'mergeq guard --uninstall',
-  ],
-  async run(values, cli) {
-    if ([values.install, values.uninstall, values.check].filter(Boolean).length > 1)
-      throw usageError('--install, --uninstall and --check cannot be used together.', 'Use only one of them.')
-    if (values.install) {
-      const code = await installHook(values.failClosed, cli)
-      if (!cli.options.dryRun) await warnOfLimits(cli)
-      return code
-    }
-    if (values.uninstall) return uninstallHook(cli)
-    if (values.check) return guardPush(values.remote, true, cli)
-    if (cli.host.env.MERGEQ_GUARD === 'off') return 0
-    try {
-      return await guardPush(values.remote, false, cli)
-    } catch (error) {
-      const failure = failureOrThrow(error)
-      const { kind, message, details } = failure
-      const isTyped = kind === 'usage' && cli.host.input.terminal
-      if (isTyped || kind === 'check-failed') throw error
-      if (values.failClosed)
-        throw extendError(
-          failure,
-          {
-            hint: `${details.hint ?? ''}\nPush again when the queue can be read. To find the cause, run: mergeq doctor`.trim(),
-          },
-          `The push was blocked because the queue could not be checked: ${message}`,
-        )
-      await cli.logger.warn(`The queue could not be checked, so the push continues: ${message}`)
-      return 0
-    }
-  },
-})
