@@ -1,3 +1,4 @@
+import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import type { Resource } from './operation.ts'
 
 export interface RefusedRequest {
@@ -10,11 +11,13 @@ export interface RefusedRequest {
   readonly token?: string | undefined
 }
 
-/** What the caller advises in its own words, such as commands to run; without advice, a neutral hint stays. */
+/** What the caller advises in its own words, such as commands to run; undefined leaves a neutral hint. */
 export interface Advice {
   afterRefusal(request: RefusedRequest): string | undefined
   /** Returns what to run to see the state of what changes are about. */
   toInspect(resources: readonly Resource[]): readonly string[]
+  /** Returns what to run to take pull requests out of their queues. */
+  toCancel(pullRequests: readonly RequestedPullRequest[]): readonly string[]
+  /** Returns what to run to wait for a pull request again. */
+  toWait(pullRequest: RequestedPullRequest): string
 }
-
-export const noAdvice: Advice = { afterRefusal: () => undefined, toInspect: () => [] }

@@ -178,7 +178,7 @@ async function replay<P extends Params>(
         // The change was sent twice: nobody may send it once more.
         sentState: 'ambiguous',
         delivery: 'not-applied',
-        ...(isLost ? { hint: 'It is safe to run the command again.' } : {}),
+        ...(isLost ? { hint: 'It is safe to try again.' } : {}),
       },
     )
   }
@@ -293,7 +293,7 @@ function unknownOutcome(
       ...(outcome === 'seen' && { mayBeVisible: true }),
       hint: sent.recovery.readBack
         ? inspectHint(sent, client)
-        : 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.',
+        : 'The outcome cannot be verified. Try again only if it is safe to apply the change twice.',
     },
   )
 }

@@ -1,4 +1,3 @@
-import { noAdvice } from '../api/advice.ts'
 import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { explain, explanationJson } from '../api/explain.ts'
@@ -27,6 +26,7 @@ import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { resolveHead } from '../wait/head.ts'
 import type { WaitTarget } from '../wait/readings.ts'
+import { libraryAdvice } from './advice.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {
   clientReaders,
@@ -290,7 +290,7 @@ async function createCallClient(
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const parts = {
     nameOf,
-    advice: noAdvice,
+    advice: libraryAdvice,
     host,
     settings,
     options: { timeout: await settings.read('timeout'), verbose: false },

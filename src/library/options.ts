@@ -6,7 +6,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { pullRequest, repository, toggle } from '../domain/values/types.ts'
 import { headCommit, waitOptions } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
-import { isMergeqError, type MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
+import { isMergeqError, type MergeqError, toMergeqError, usageError, usageHint, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { ClientOptions, CommonOptions, WaitForPullRequestsOptions } from './types.ts'
 
@@ -170,6 +170,9 @@ export const readCallOptions = (
   ...given: Parameters<typeof readOptions>
 ): Readonly<Record<string, unknown>> & { readonly signal?: AbortSignal } => readOptions(...given)
 
+/** What a wrong value is told where the message says all: the command line shows its help instead. */
+const typesHint = 'The types of the package, and docs/library.md, say what each option takes.'
+
 /** The error that the caller receives: its details and the document are members of it. */
 export function toPublicError(
   error: unknown,
@@ -177,8 +180,10 @@ export function toPublicError(
   document: Json = null,
 ): MergeqError {
   const failure = toMergeqError(error)
-  const { details, message } = failure
-  return Object.assign(failure, details, { message: redact(message), document })
+  const { message } = failure
+  const hint = failure.details.hint === usageHint ? typesHint : failure.details.hint
+  const details = { ...failure.details, ...(hint !== undefined && { hint }) }
+  return Object.assign(failure, details, { details, message: redact(message), document })
 }
 
 /** Throws a usage error for what cannot be read: a getter that throws, an object that contains itself. */

@@ -81,4 +81,6 @@ export const createAdvice = (commandLine: CommandLine): Advice => ({
     )
     return commandLinesByQueue(['queue', 'get'], queues, commandLine)
   },
+  toCancel: pullRequests => commandLinesByQueue(['pr', 'cancel'], pullRequests, commandLine),
+  toWait: pullRequest => commandLine(['pr', 'wait', pullRequest.pr], pullRequest, ['--until']),
 })

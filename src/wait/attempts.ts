@@ -97,7 +97,7 @@ const notSubmitted = ({ request }: WaitTarget): WaitEnd => ({
   failure: new MergeqError(
     'unavailable',
     `#${request.values.pr} was not submitted: the request got no response.`,
-    { delivery: 'not-applied', hint: 'It is safe to run the command again.' },
+    { delivery: 'not-applied', hint: 'It is safe to try again.' },
   ),
 })
 
@@ -112,7 +112,7 @@ async function endAfterSubmission(
   if (outcome === 'stale') return cancelOutdated(item, end, client)
   if (failure?.kind !== 'unavailable') return end
   // The exit code 7 would mean that nothing was changed.
-  const wait = client.settings.commandLine(['pr', 'wait', values.pr], values, [client.nameOf('until')])
+  const wait = client.advice.toWait(values)
   const unwatched = head === undefined ? '' : ` ${unwatchedNote}`
   const message = `#${values.pr} was submitted, but its result is unknown. ${failure.message}${unwatched}`
   const hint = `To continue waiting, run: ${wait}`
@@ -140,11 +140,14 @@ async function cancelOutdated(
     return { ...end, note: 'Its submission was cancelled.' }
   } catch (error) {
     const { message } = failureOrThrow(error)
-    const cancel = client.settings.commandLine(['pr', 'cancel', pr], { repo, targetBranch })
+    const [cancel] = client.advice.toCancel([{ repo, targetBranch, pr }])
     const failure = new MergeqError(
       'unknown-outcome',
       `The head of #${pr} moved, but its submission may still be in the queue: ${withPeriod(message)}`,
-      { delivery: 'unknown', hint: `To cancel it, run: ${cancel}` },
+      {
+        delivery: 'unknown',
+        hint: `To cancel it, run: ${cancel}`,
+      },
     )
     return { outcome: 'error', failure }
   }

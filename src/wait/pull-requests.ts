@@ -3,7 +3,6 @@ import { describeBase } from '../domain/explain/readiness.ts'
 import { formatDuration, joinTruncated } from '../domain/format.ts'
 import { explainState, mergeDoubtTime } from '../domain/reasons.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
-import { commandLinesByQueue } from '../domain/suggested-command.ts'
 import { queueName } from '../domain/values/repository.ts'
 import {
   describeChange,
@@ -270,21 +269,20 @@ function submissionNotVisibleError(
 export function interruptedWaitError(
   failure: MergeqError,
   all: readonly WaitTarget[],
-  { settings }: ServiceClient,
+  { advice }: ServiceClient,
 ): MergeqError {
   const between = all
     .filter(isBetweenAttempts)
     .map(({ request }) => `#${request.values.pr} is not in the queue.`)
   const waiting = all.filter(target => !isBetweenAttempts(target))
-  const pullRequests = waiting.map(({ request }) => request.values)
-  const cancelCommands = commandLinesByQueue(['pr', 'cancel'], pullRequests, settings.commandLine)
+  const cancelCommands = advice.toCancel(waiting.map(({ request }) => request.values))
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const stays = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
   const note = [...(waiting.length > 0 || between.length === 0 ? [stays] : []), ...between].join(' ')
   return extendError(
     failure,
-    waiting.length === 0 ? {} : { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
+    cancelCommands.length === 0 ? {} : { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
     `${failure.message} Only the wait has ended; mergeq cancelled nothing. ${note}`,
   )
 }

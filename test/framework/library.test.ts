@@ -15,6 +15,9 @@ const call = (client: Client, name: string, options?: unknown): Promise<unknown>
   Reflect.apply(Reflect.get(client, name), client, [options])
 
 const ok = () => ({ body: 'OK' })
+
+/** What only somebody at a command line can do. */
+const ofCommandLine = /--[a-z]|\bmergeq [a-z]|run the command/
 const operations: readonly Operation[] = serviceOperations
 
 test('with MERGEQ_READ_ONLY in the environment a change is refused, and a read is sent', async () => {
@@ -221,6 +224,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
         message: expect.stringMatching(new RegExp(`^${method}: (unknown option )?${option}\\b`)),
       },
     })
+    expect(String(error) + getString(Object(error), 'hint')).not.toMatch(ofCommandLine)
   }
 
   /** Values of all kinds, each a mistake for most types. */
@@ -248,6 +252,24 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
       if (route.startsWith('POST')) for (const value of set) await isRefused(client, method, 'set', value)
       await isRefused(client, method, 'nonsense', 1)
       expect(requests).toEqual([])
+    },
+  )
+
+  test.each(operations.map(operation => [methodName(operation), operation] as const))(
+    '%s names the option that is missing',
+    async (method, { params }) => {
+      const given = { repo: 'acme/web', targetBranch: 'main', org: 'acme', ...complete }
+      const client = createHostClient(
+        { baseUrl: 'http://127.0.0.1:1', retries: 0, token, discover: false },
+        nodeHost,
+      )
+      const own = Object.entries(given).filter(([name]) => Object.hasOwn(params, name))
+      for (const [missing] of own.filter(([name]) => params[name]?.required === true)) {
+        const others = Object.fromEntries(own.filter(([name]) => name !== missing))
+        const error: unknown = await call(client, method, others).catch(failure => failure)
+        expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`${missing} is req`) })
+        expect(String(error) + getString(Object(error), 'hint')).not.toMatch(ofCommandLine)
+      }
     },
   )
 

@@ -1,0 +1,10 @@
+import type { Advice } from '../api/advice.ts'
+
+/** The advice of the library: what to call next. After a refusal, the neutral hint stays. */
+export const libraryAdvice: Advice = {
+  afterRefusal: () => undefined,
+  toInspect: resources =>
+    resources.map(({ pr }) => (pr === undefined ? 'getQueue()' : `getSubmittedPullRequest({ pr: ${pr} })`)),
+  toCancel: pullRequests => pullRequests.map(({ pr }) => `cancelPullRequest({ pr: ${pr} })`),
+  toWait: ({ pr }) => `waitForPullRequests({ prs: [${pr}] })`,
+}
