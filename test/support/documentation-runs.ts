@@ -54,9 +54,14 @@ symlinkSync(launcher, join(programs, 'mergeq'))
 const addProgram = (name: string, script: string) =>
   writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
 addProgram('buildkite-agent', 'cat > "$1.md"')
-// What nx, turbo and Bazel print about one changed project.
-addProgram('npx', `[ "$1" = nx ] && echo cart || echo '{"packages":{"items":[{"name":"cart"}]}}'`)
-addProgram('bazel', 'echo //web:cart; exit 3')
+// What nx says about one changed project.
+addProgram(
+  'npx',
+  `case $4 in
+    graph) echo '{"graph":{"nodes":{"cart":{"name":"cart","data":{"root":"web/cart"}}}}}' > "\${5#--file=}" ;;
+    *) echo '["cart"]' ;;
+  esac`,
+)
 // Lists a pull request that has failed meanwhile in the scenario "failure", and records what it changes.
 addProgram(
   'gh',
@@ -75,6 +80,8 @@ export function checkout(name: string): string {
   rmSync(folder, { recursive: true, force: true })
   cpSync(original, folder, { recursive: true })
   symlinkSync(resolve('test/fixtures/junit'), join(folder, 'reports'))
+  mkdirSync(join(folder, '.github'))
+  cpSync('docs/recipes/impacted-targets.mjs', join(folder, '.github/impacted-targets.mjs'))
   return folder
 }
 

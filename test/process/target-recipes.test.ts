@@ -1,0 +1,217 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { git, place, sh, type Variables } from '../support/documentation-runs.ts'
+import { bareEnvironment, launcher } from '../support/programs.ts'
+import { startTestServer } from '../support/service.ts'
+
+const script = resolve('docs/recipes/impacted-targets.mjs')
+const root = join(place, 'targets')
+const programs = join(root, 'programs')
+const origin = join(root, 'origin')
+
+const packages = ['app', 'lib', 'site']
+const folderOf = (name: string) => `packages/${name}`
+const files: Readonly<Record<string, string>> = {
+  'package.json': '{"private":true,"workspaces":["packages/*"]}',
+  'packages/app/package.json': '{"name":"app","dependencies":{"lib":"1.0.0"}}',
+  'packages/lib/package.json': '{"name":"lib","version":"1.0.0"}',
+  'packages/site/package.json': '{"name":"site"}',
+  'packages/lib/old.js': '',
+  'packages/site/index.js': '',
+}
+
+/** Prints the packages that the paths on standard input are in, and those that depend on them, one on a line. */
+const affected = `
+affected() {
+  paths=$(git diff --name-only --no-renames -z "$1" HEAD | tr '\\0' '\\n')
+  for name in app lib site; do
+    needs="^packages/$name/"; [ $name = app ] && needs='^packages/(app|lib)/'
+    if printf '%s\\n' "$paths" | grep -qE "$needs"; then printf "$2\\n" $name; fi
+  done
+}`
+
+const json = (value: unknown) => `cat <<'END'\n${JSON.stringify(value, null, 2)}\nEND`
+const goPackage = (path: string, more: object = {}) =>
+  JSON.stringify({ Dir: join(root, 'work', path), ImportPath: `acme.example/${path}`, ...more }, null, '\t')
+
+/** What the tools print about the repository, in the forms that they have printed when they ran for real. */
+const tools: Readonly<Record<string, string>> = {
+  npm: json(
+    packages.map(name => ({ name, location: folderOf(name), path: join(root, 'work', folderOf(name)) })),
+  ),
+  pnpm: json(['', ...packages.map(folderOf)].map(path => ({ name: path, path: join(root, 'work', path) }))),
+  yarn: ['.', ...packages.map(folderOf)].map(location => `echo '${JSON.stringify({ location })}'`).join('\n'),
+  npx: `${affected}
+shift 2
+case "$1 $2 $3" in
+  'turbo ls --affected') affected "$TURBO_SCM_BASE" '{"name":"%s"}' | jq -s '{packages:{items:.}}' ;;
+  turbo*) ${json({ packages: { items: packages.map(name => ({ name, path: folderOf(name) })) } })}
+    ;;
+  'nx graph '*) cat > "\${3#--file=}" <<'END'
+${JSON.stringify({ graph: { nodes: Object.fromEntries(packages.map(name => [name, { name, data: { root: folderOf(name) } }])) } })}
+END
+    ;;
+  *) base=\${5#--base=}; affected "$base" '"%s"' | jq -s . ;;
+esac`,
+  go: `cat <<'END'\n${[
+    goPackage('packages/app', { Deps: ['acme.example/packages/lib', 'fmt'] }),
+    goPackage('packages/lib'),
+    goPackage('packages/site'),
+    goPackage('packages/app', {
+      ImportPath: 'acme.example/packages/app [acme.example/packages/app.test]',
+      ForTest: 'acme.example/packages/app',
+      Deps: ['acme.example/packages/lib', 'testing'],
+    }),
+  ].join('\n')}\nEND`,
+  'bazel-diff': `${affected}
+[ "$1" = generate-hashes ] && { git -C "$3" rev-parse HEAD > "$6"; exit; }
+base=$(cat "$3") out=$(eval echo "\\\${11}")
+{
+  affected "$base" '//packages/%s'
+  git diff --name-only --no-renames --diff-filter=d -z "$base" HEAD | tr '\\0' '\\n' | grep '^packages/' |
+    grep -vE '/new/|BUILD$' | sed -E 's|^(packages/[^/]*)/|//\\1:|'
+} > "$out"`,
+  pants: `${affected}
+case $1 in
+  filedeps) git ls-files -z | tr '\\0' '\\n' | grep '^packages/' | grep -v /new/ ;;
+  *) affected "\${1#--changed-since=}" '//packages/%s' ;;
+esac`,
+}
+
+/** How the targets of a tool look in the table: the names of packages, in order. */
+const shortOf = (targets: string): string =>
+  targets
+    .trim()
+    .split('\n')
+    .filter(target => !target.includes(':'))
+    .map(target => target.replace(/^.*packages\//, ''))
+    .sort()
+    .join(' ')
+
+const table = /<!-- changed files -->\n\n([\s\S]*?)\n\n<!--/.exec(
+  readFileSync('docs/impacted-targets.md', 'utf8'),
+)
+const [header = [], , ...rows] = (table?.[1] ?? '').split('\n').map(row => row.slice(2, -2).split(' | '))
+
+const env: Variables = { ...bareEnvironment(root), PATH: `${programs}:${process.env.PATH}` }
+const run = (words: readonly string[], cwd: string, more: Variables = {}) =>
+  sh([process.execPath, script, ...words], cwd, { ...env, ...more })
+
+/** A checkout with a commit that changes what a row names. */
+function commitRow(changed: string, folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(origin, folder, { recursive: true })
+  const [, path = '', moved] = /^`([^`]+)`(?:, moved to `([^`]+)`)?/.exec(changed) ?? []
+  if (moved !== undefined) {
+    mkdirSync(dirname(join(folder, moved)), { recursive: true })
+    git(folder, 'mv', path, moved)
+  } else if (changed.endsWith(', deleted')) git(folder, 'rm', '-rq', path)
+  else {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), `${existsSync(join(folder, path)) ? files[path] : ''}\n`)
+    git(folder, 'add', '-f', path)
+  }
+  git(folder, 'commit', '-m', 'Change')
+}
+
+beforeAll(() => {
+  mkdirSync(programs, { recursive: true })
+  for (const [name, text] of Object.entries(tools))
+    writeFileSync(join(programs, name), `#!/bin/sh\n[ -z "$MERGEQ_TOKEN" ] || exit 9\n${text}\n`, {
+      mode: 0o755,
+    })
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(origin, path)), { recursive: true })
+    writeFileSync(join(origin, path), text)
+  }
+  git(origin, 'init', '-b', 'main')
+  git(origin, 'add', '.')
+  git(origin, 'commit', '-m', 'Begin')
+  git(origin, 'branch', 'base')
+})
+
+describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
+  const asNpm = ['npm', 'pnpm', 'yarn', 'turbo', 'nx']
+  const folder = join(root, 'work')
+
+  test('the table has all tools', () =>
+    expect(header).toEqual(['changed file', 'folders', 'npm', 'go', 'bazel', 'pants']))
+
+  test.each(rows.map(row => [row[0] ?? '', row] as const))('%s', async (changed, row) => {
+    commitRow(changed, folder)
+    const due: Record<string, string> = {}
+    const found: Record<string, string> = {}
+    for (const [index, column] of header.entries())
+      for (const tool of index === 0 ? [] : column === 'npm' ? asNpm : [column]) {
+        due[tool] = row[index] ?? ''
+        const { code, out, err } = await run([tool, 'base'], folder, { MERGEQ_TOKEN: 'secret' })
+        found[tool] = code === 0 ? shortOf(out) : err
+        expect({ tool, said: err !== '' }).toEqual({ tool, said: out === 'ALL\n' })
+      }
+    expect(found).toEqual(due)
+  })
+
+  test('says why everything is impacted', async () => {
+    commitRow('`yarn.lock`', folder)
+    const { err } = await run(['npm', 'base'], folder)
+    expect(err).toBe('ALL: yarn.lock is in the root\n')
+  })
+
+  test('finds the workspaces with the real npm, though nothing is installed', async () => {
+    commitRow('`packages/lib/index.js`', folder)
+    const real = { PATH: process.env.PATH ?? '' }
+    await sh(['npm', 'install', '--package-lock-only', '--offline'], folder, { ...env, ...real })
+    expect(await run(['npm', 'base'], folder, real)).toMatchObject({ code: 0, out: 'app\nlib\n' })
+  })
+
+  test.each([
+    ['npm', ['npm']],
+    ['pnpm', ['pnpm']],
+    ['yarn', ['yarn']],
+    ['turbo', ['npx']],
+    ['nx', ['npx']],
+    ['go', ['go']],
+    ['bazel', ['bazel-diff']],
+    ['pants', ['pants']],
+    ['folders', ['git']],
+  ])('%s prints nothing if a program fails after some output', async (tool, failing) => {
+    commitRow('`packages/lib/index.js`', folder)
+    const broken = join(root, 'broken')
+    rmSync(broken, { recursive: true, force: true })
+    mkdirSync(broken)
+    for (const name of failing)
+      writeFileSync(join(broken, name), '#!/bin/sh\necho "[]"\nexit 1\n', { mode: 0o755 })
+    const { code, out, err } = await run([tool, 'base'], folder, { PATH: `${broken}:${env.PATH}` })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(/^impacted-targets\.mjs: /m)
+    expect(await run([tool, 'nowhere'], folder)).toMatchObject({ code: 1, out: '' })
+  })
+
+  test('sends what was printed, and never an empty list', async () => {
+    const server = await startTestServer({ answer: () => ({ body: 'OK' }) })
+    writeFileSync(join(programs, 'mergeq'), `#!/bin/sh\nexec '${launcher}' "$@"\n`, { mode: 0o755 })
+    const setting = {
+      MERGEQ_BASE_URL: server.baseUrl(),
+      MERGEQ_TOKEN: 'secret',
+      MERGEQ_REPO: 'acme/web',
+      MERGEQ_TARGET_BRANCH: 'main',
+      MERGEQ_PR: '7',
+      MERGEQ_SHA: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
+    }
+    const send = async (text: string) => {
+      const before = server.requests.length
+      writeFileSync(join(root, 'targets.txt'), text)
+      const { code } = await run(['send', 'targets.txt'], root, setting)
+      const sent = server.requests.slice(before).map(({ body }) => JSON.parse(body).impactedTargets)
+      return { code, sent }
+    }
+    expect(await send('ALL\n')).toEqual({ code: 0, sent: ['ALL'] })
+    expect(await send('NONE\n')).toEqual({ code: 0, sent: [[]] })
+    expect(await send('app\nlib\n')).toEqual({ code: 0, sent: [['app', 'lib']] })
+    expect(await send('')).toEqual({ code: 2, sent: [] })
+    await server.close()
+    expect(await send('ALL\n')).toMatchObject({ code: 7 })
+    expect(await run(['bogus', 'base'], folder)).toMatchObject({ code: 2, out: '' })
+  })
+})
