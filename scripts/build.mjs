@@ -42,21 +42,15 @@ function findLoaded(id, context, loaded = new Set()) {
 /** Returns the modules of the files that many command lines load, by the name of the file. */
 function findFiles(context) {
   const load = path => findLoaded(join(src, path), context)
-  const [start, messages, help] = ['main.ts', 'output/logger.ts', 'commands/pr/index.ts'].map(load)
-  const rootHelp = load('cli/help.ts')
-  const queueHelp = load('commands/queue/index.ts')
-  // What every command loads when it runs.
-  const run = load('cli/run.ts')
+  const [start, messages, rootHelp] = ['main.ts', 'output/logger.ts', 'cli/help.ts'].map(load)
+  // What every command loads when it runs, and what a usual command loads.
+  const run = new Set([...load('cli/run.ts'), ...load('commands/pr/get.ts')])
   return {
     // What every start loads, and what commands load, too, of what errors and help without a command load.
-    start: new Set([...start, ...[...messages, ...rootHelp].filter(id => help.has(id))]),
+    start: new Set([...start, ...[...messages, ...rootHelp].filter(id => run.has(id))]),
     // What every error loads.
     messages,
-    // What help for a command of `pr` loads; most of it is for the commands of other groups, too.
-    definitions: new Set(
-      [...help, ...run].filter(id => !id.startsWith(join(src, 'commands')) || queueHelp.has(id)),
-    ),
-    help: new Set([...help, ...run]),
+    definitions: new Set([...run].filter(id => !id.startsWith(join(src, 'commands')))),
   }
 }
 
@@ -106,9 +100,9 @@ async function bundleInto(dir) {
         groups: [
           ...createGroups(),
           {
-            // What at least three files import and help does not load: a request loads 11 files instead of 25.
+            // What at least three files import: a request loads 11 files instead of 25.
             debugName: 'shared',
-            name: (id, context) => (hasModule('help', id, context) ? null : 'shared'),
+            name: (id, context) => (hasModule('definitions', id, context) ? null : 'shared'),
             test: isShared,
             minShareCount: 3,
           },

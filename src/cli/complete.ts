@@ -2,7 +2,7 @@ import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { SecretOutput } from '../run/cli.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
+import { type CommandGroup, loadCommands } from '../run/command.ts'
 import { isOption, type OptionDefinition, oppositeOf } from '../run/inputs.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import {
@@ -30,13 +30,13 @@ const cursor = '\0'
 const hasCursor = (word: string): boolean => word.includes(cursor)
 
 /** Returns the words that can follow the path of a group, a command or the root (an empty path). */
-function listSubcommands(
+async function listSubcommands(
   path: readonly string[],
   groups: readonly CommandGroup[],
-  commands: readonly RegisteredCommand[],
-): readonly CompletionCandidate[] {
+): Promise<readonly CompletionCandidate[]> {
   if (path.length === 0) return groups.map(({ name, summary }) => ({ value: name, description: summary }))
   const parent = `${path.join(' ')} `
+  const commands = await loadCommands(groups.filter(({ name }) => name === path[0]))
   return commands
     .filter(({ command }) => command.startsWith(parent))
     .flatMap(({ command, alias, summary }) =>
@@ -97,12 +97,8 @@ async function completeArgument(
   const last = inputs.at(-1)
   const input = inputs[index] ?? (last?.variadic === true ? last : undefined)
   if (input?.command === true) {
-    const commands = await loadCommands(groups.filter(({ name }) => name === words[0]))
     const topics = index === 0 ? (input.suggestions ?? []) : []
-    return complete(
-      [...listSubcommands(words, groups, commands), ...topics.map(value => ({ value }))],
-      current,
-    )
+    return complete([...(await listSubcommands(words, groups)), ...topics.map(value => ({ value }))], current)
   }
   if (input === undefined) return nothing
   // The arguments of a command that mergeq runs are unknown: they may be files.
@@ -125,7 +121,7 @@ export async function completeWords(
   const [prefix = ''] = /^--[^=]+=/.exec(current) ?? []
   const start = prefix !== '' ? prefix : current.startsWith('-') ? '--' : ''
   const line = await parseCommandLine([...words, `${start}${cursor}`], groups)
-  const { path, command, commands, problem } = line
+  const { path, command, problem } = line
   const argument = line.words.findIndex(hasCursor)
   const args = new Map([...line.args].filter(([, values]) => !values.some(hasCursor)))
   const reading = { path, command, args, words: line.words.slice(0, Math.max(0, argument)) }
@@ -147,7 +143,7 @@ export async function completeWords(
     const typed = { ...reading, words: line.words }
     return completeValue(option, typed, current, prefix)
   }
-  const subcommands = argument === 0 ? listSubcommands(path, groups, commands) : []
+  const subcommands = argument === 0 ? await listSubcommands(path, groups) : []
   return subcommands.length > 0
     ? complete(subcommands, current)
     : completeArgument(argument, reading, groups, current)

@@ -258,13 +258,14 @@ function renderRootHelp(groups: readonly CommandGroup[], layout: Layout): string
 
 /** Returns the help of a command or a group, or of mergeq if neither was read. */
 export async function renderHelp(
-  { path, command, commands }: ParsedCommandLine,
+  { path, command }: ParsedCommandLine,
   groups: readonly CommandGroup[],
   options: HelpOptions,
 ): Promise<string> {
+  const group = groups.find(({ name }) => name === path[0])
   if (printsData(options.format)) {
     const documented =
-      command !== undefined ? [command] : path.length === 0 ? await loadCommands(groups) : commands
+      command !== undefined ? [command] : await loadCommands(group === undefined ? groups : [group])
     const { format, out, version } = options
     return renderJson(documented, groups, {
       format,
@@ -278,8 +279,9 @@ export async function renderHelp(
     const doc = documentCommand(command)
     return layout.isShort ? renderShortCommandHelp(doc, layout) : renderCommandHelp(doc, layout)
   }
-  const group = groups.find(({ name }) => name === path[0])
-  return group === undefined ? renderRootHelp(groups, layout) : renderGroupHelp(group, commands, layout)
+  return group === undefined
+    ? renderRootHelp(groups, layout)
+    : renderGroupHelp(group, await loadCommands([group]), layout)
 }
 
 export const renderTopic = (topic: keyof typeof topics, options: HelpOptions): string =>

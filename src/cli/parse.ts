@@ -1,7 +1,7 @@
 import { CommanderError, Command as Node, Option } from 'commander'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
+import { type CommandGroup, loadCommand, type RegisteredCommand } from '../run/command.ts'
 import { formatArgument, isOption, type OptionDefinition } from '../run/inputs.ts'
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
@@ -50,8 +50,6 @@ export interface ParsedCommandLine {
   readonly path: readonly string[]
   /** The command; undefined for a group and at the root. */
   readonly command: RegisteredCommand | undefined
-  /** The commands of the group that was typed. */
-  readonly commands: readonly RegisteredCommand[]
   /** The values of arguments and options, by their names; `-h` and `--help` count as two options. */
   readonly args: ParsedArgs
   /** The words after the path that are neither options nor their values; all unknown options, too. */
@@ -122,14 +120,13 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
   }
 }
 
-/** Reads a command line. Loads the commands of the group that it names, and changes nothing. */
+/** Reads a command line. Loads the command that it names, and changes nothing. */
 export async function parseCommandLine(
   argv: readonly string[],
   groups: readonly CommandGroup[],
 ): Promise<ParsedCommandLine> {
   const args = new Map<string, string[]>()
   const path: string[] = []
-  let commands: readonly RegisteredCommand[] = []
   let command: RegisteredCommand | undefined
   let problem: Problem | undefined
   /** Takes an option; its value is null if it is missing, and undefined if the option has none. */
@@ -140,13 +137,16 @@ export async function parseCommandLine(
     else if (option.variadic === true || values.length === 0) args.set(option.name, [...values, added])
     else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }
   }
+  // Every node has the global options: each is made once.
+  const options = new Map<OptionDefinition, Option>()
   const declare = (node: Node, definitions: readonly OptionDefinition[]) => {
     for (const definition of definitions) {
       if (!isOption(definition)) {
         node.argument(formatArgument(definition))
         continue
       }
-      const option = createOption(definition)
+      const option = options.get(definition) ?? createOption(definition)
+      options.set(definition, option)
       // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
       node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
     }
@@ -171,17 +171,17 @@ export async function parseCommandLine(
       return
     }
     path.push(node.name())
-    if (path.length === 1) commands = await loadCommands(groups.filter(({ name }) => name === path[0]))
-    const typed = path.join(' ')
-    const found = commands.find(candidate => candidate.command === typed)
-    if (found === undefined) {
-      const names = commands.map(candidate => [
-        candidate.command.slice(typed.length + 1),
-        ...[candidate.alias ?? []].flat(),
-      ])
-      declareCommands(node, names)
+    const commands = groups.find(({ name }) => name === path[0])?.commands ?? []
+    const word = path.slice(1).join(' ')
+    const file = commands.find(({ name }) => name === word)
+    if (file === undefined) {
+      declareCommands(
+        node,
+        commands.map(({ name, alias }) => [name, ...[alias ?? []].flat()]),
+      )
       return
     }
+    const found = await loadCommand(file)
     command = found
     declare(node, found.definitions)
     // After the first word of a command to run, all words belong to that command.
@@ -221,7 +221,7 @@ export async function parseCommandLine(
   if (end >= 0 && args.has('--exec')) args.set('--', argv.slice(end + 1))
   const isVersion = path.length === 0 && words.length === 1 && words[0] === 'version'
   const asksFor = isVersion ? 'version' : requestIn(args, command, problem)
-  return { path, command, commands, args, words, problem, asksFor }
+  return { path, command, args, words, problem, asksFor }
 }
 
 /** Help wins over mistakes once the command is known, except over a missing value and a repeated option. */

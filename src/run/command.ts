@@ -3,7 +3,13 @@ import type { ParsedArgs } from '../config/settings.ts'
 import type { ErrorKind } from '../errors.ts'
 import type { Cli } from './cli.ts'
 import type { FieldsDefinition } from './fields.ts'
-import { type OptionDefinition, type Options, type OptionValues, optionInputs } from './inputs.ts'
+import {
+  type Inputs,
+  type OptionDefinition,
+  type Options,
+  type OptionValues,
+  optionInputs,
+} from './inputs.ts'
 
 /**
  * What the command prints on standard output: one text for every format, or a text for each. Other formats
@@ -15,7 +21,6 @@ export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', st
 export interface Command<X extends Options = Options> {
   /** The command as it is typed: `pr submit`. */
   readonly name: string
-  readonly alias?: string
   readonly summary: string
   /** Command lines that work. A line that exits with another code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
@@ -62,37 +67,48 @@ export function command(definition: Command): Command {
 export interface RegisteredCommand extends Command {
   /** The command as it is typed: `pr submit`. */
   readonly command: string
+  /** Another word for the last one of the command. */
+  readonly alias?: string | undefined
   readonly definitions: readonly OptionDefinition[]
+  readonly inputs: Inputs
   readonly operations: readonly Operation[] | 'any'
 }
 
-/** The commands that share their first word. Their code is loaded when a command line has this word. */
+/** Where a command is: its code is loaded when a command line has its words. */
+export interface CommandFile {
+  /** The word of the command after that of its group: `submit`; empty if the group itself is the command. */
+  readonly name: string
+  /** Another word for it. */
+  readonly alias?: string
+  load(): Promise<Command>
+}
+
+/** The commands that share their first word. */
 export interface CommandGroup {
   /** The first word of the commands: `pr`, or `doctor`. */
   readonly name: string
   readonly summary: string
   /** Whether the word alone is a command: `mergeq doctor`. Otherwise, the word alone prints help. */
   readonly isCommand?: boolean
-  /** Loads the commands, in the order in which help lists them. */
-  load(): Promise<readonly Command[]>
+  /** In the order in which help lists them. */
+  readonly commands: readonly CommandFile[]
 }
 
-/** Loads the code of all groups; a run needs only one of them. */
-export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
-  (await Promise.all(groups.map(group => group.load()))).flat().map(register)
+/** Loads the code of all commands of the groups; a run needs only one of them. */
+export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
+  Promise.all(groups.flatMap(({ commands }) => commands.map(loadCommand)))
 
-function register(definition: Command): RegisteredCommand {
+export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
+  const definition = await load()
   const { name, operation, alsoSends = [], options = {} } = definition
-  let definitions: readonly OptionDefinition[] | undefined
+  const inputs = optionInputs(options)
   return {
     ...definition,
     command: name,
+    alias,
     summary: summaryOf(definition),
-    // Made when they are asked for: most runs need them of one command.
-    get definitions() {
-      definitions ??= lastSet(Object.values(optionInputs(options)).flatMap(input => input.definitions))
-      return definitions
-    },
+    inputs,
+    definitions: lastSet(Object.values(inputs).flatMap(input => input.definitions)),
     operations: alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends],
   }
 }
