@@ -3,8 +3,9 @@ import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
+import { type NextOffset, offsetAfter } from './offset.ts'
 import type { BodyOverride, List, ListResult, Pages, Params, ParamValues } from './operation.ts'
-import { type DecodedResponse, readPageToken } from './response.ts'
+import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 
 /** How a list ended. */
@@ -133,6 +134,8 @@ class ListProgress {
   #isCut = false
   #isOnlyPageRead = false
   #lastEnvelope: JsonObject = {}
+  /** How many records all pages have, as the last page says. */
+  #total: number | undefined
 
   constructor(list: List, nameOf: ServiceClient['nameOf']) {
     const { pages } = list.operation
@@ -164,7 +167,7 @@ class ListProgress {
 
   /** Returns the records of a page that were not given before and that no param hides. */
   take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
-    const { key, nextToken } = this.#pages
+    const { key, end } = this.#pages
     const { order, pageToken } = this.#list
     const { [key]: _, ...rest } = envelope
     this.#lastEnvelope = rest
@@ -173,11 +176,12 @@ class ListProgress {
     this.#repeated += records.length - unseen.length
     const wanted = unseen.filter(record => this.#keeps(record))
     this.#wanted += wanted.length
-    const token = readPageToken(rest, nextToken)
-    this.#cursor.advance(
-      token,
-      sightings.some(({ isNew }) => isNew),
-    )
+    const hasNew = sightings.some(({ isNew }) => isNew)
+    const { token, problem } =
+      'total' in end
+        ? this.#offsetAfter(records.length, hasNew, readTotal(rest, end.total))
+        : { token: readPageToken(rest, end.nextToken) }
+    this.#cursor.advance(token, hasNew, problem)
     if (pageToken !== undefined) {
       this.#isOnlyPageRead = true
       this.#isLimited = token !== ''
@@ -193,6 +197,13 @@ class ListProgress {
     const now = wanted.slice(0, room)
     this.#shown += now.length
     return now
+  }
+
+  #offsetAfter(count: number, hasNew: boolean, total: number | undefined): NextOffset {
+    const offset = Number(this.#cursor.next()?.token ?? '')
+    const totalBefore = this.#total
+    this.#total = total
+    return offsetAfter({ offset, count, hasNew, total, totalBefore, noun: this.#pages.noun })
   }
 
   /** Returns whether the record is new in the list, and whether it is new in its part. */
@@ -312,13 +323,14 @@ export class PageCursor<S extends object> {
 
   /**
    * Moves past a page. `nextToken` is empty at the end of the part; `hasNew` says whether the page had
-   * records that are new in this part.
+   * records that are new in this part, `problem` why nothing can follow it.
    */
-  advance(nextToken: string, hasNew: boolean): void {
+  advance(nextToken: string, hasNew: boolean, problem?: string): void {
     const { maxPages, maxPagesName, noun } = this.#options
     this.pages++
     this.#pagesWithoutNewRecords = hasNew ? 0 : this.#pagesWithoutNewRecords + 1
-    if (nextToken === '') {
+    if (problem !== undefined) this.problem = problem
+    else if (nextToken === '') {
       this.index++
       this.#token = ''
       this.#tokens.clear()

@@ -5,7 +5,7 @@ import { type MergeqError, usageError } from '../errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
 import type { RecoveryRule } from './recovery-rules.ts'
-import type { DecodedResponse, ResponseDecoder } from './response.ts'
+import type { DecodedResponse, PagesEnd, ResponseDecoder } from './response.ts'
 
 /**
  * Where a param is in the request: the whole body or query, a path in the body, or a header that replaces the token
@@ -224,8 +224,7 @@ export interface Pages {
   readonly key: string
   /** Names one record in messages. */
   readonly noun: string
-  /** The member of a response with the token of the next page; empty or missing on the last page. */
-  readonly nextToken: string
+  readonly end: PagesEnd
   /** Returns the id of a record; a record with the same id is the same. */
   idOf(record: JsonObject): string | undefined
 }
@@ -307,6 +306,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
    * @param now milliseconds since 1970, from which durations are subtracted
    */
   list?(values: ParamValues<P>, now: number, nameOf: NameOf): List
+  /** Whether a list is read until now by the clock of the service, which a read of the queue tells. */
+  readonly usesServiceTime?: boolean
   /** Throws a usage error for values that are not enough; `hasOverrides`: other fields of the body were given. */
   check?(values: ParamValues<P>, hasOverrides: boolean, nameOf: NameOf): void
   /** Returns a response without what the service cannot leave out. */
@@ -330,7 +331,7 @@ export const defineOperation = <const P extends Params, const R extends Route>(
 /** An operation with what command line and library add to it; the functions are typed from its own `params`. */
 export const extendOperation = <const P extends Params, R extends Route>(
   operation: Operation<Params, R>,
-  own: Pick<Operation<P>, 'params' | 'list' | 'check' | 'adaptResponse' | 'fallback'>,
+  own: Pick<Operation<P>, 'params' | 'list' | 'usesServiceTime' | 'check' | 'adaptResponse' | 'fallback'>,
 ): Operation<P, R> => ({ ...operation, ...own }) as Operation<P, R>
 
 /** An operation whose params nobody names. */

@@ -1,6 +1,6 @@
 import { maxJsonSize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
-import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
+import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../json.ts'
 
 /** Whether a text is a web page: from a captive portal or a proxy, not from the service. */
 export const isWebPage = (text: string): boolean =>
@@ -150,12 +150,28 @@ export function readPageToken(document: JsonObject, tokenPath: string): string {
 }
 
 /**
- * Decodes a page of a list: `key` is the member with its records, `nextToken` the path of the token of the next page.
- * Without its records, throws the error that `missing` returns: an answer of another form must not look like an empty
+ * Returns how many records all pages of a list have; undefined where the service does not say it. Throws a `bad-answer`
+ * error for anything but a number: it decides where the list ends.
+ */
+export function readTotal(document: JsonObject, key: string): number | undefined {
+  const total = getNumber(document, key)
+  if (total !== undefined && Number.isSafeInteger(total) && total >= 0) return total
+  if ((document[key] ?? null) === null) return undefined
+  throw missingPartError(`valid number of results (${key})`)
+}
+
+/**
+ * The member of a response that tells the last page: the token of the next page, which is empty or missing there, or of
+ * pages that begin at an offset the number of records of all pages.
+ */
+export type PagesEnd = { readonly nextToken: string } | { readonly total: string }
+
+/**
+ * Decodes a page of a list: `key` is the member with its records. Without its records, throws the error that `missing` returns: an answer of another form must not look like an empty
  * list.
  */
 export const listDecoder = (
-  { key, nextToken }: { readonly key: string; readonly nextToken: string },
+  { key, end }: { readonly key: string; readonly end: PagesEnd },
   missing: (document: JsonObject) => MergeqError,
   refine: (record: JsonObject) => JsonObject = record => record,
 ): ResponseDecoder => ({
@@ -166,7 +182,8 @@ export const listDecoder = (
     if (!isObject(document)) throw notObjectError(response)
     const records = document[key]
     if (!Array.isArray(records) || !records.every(isObject)) throw missing(document)
-    readPageToken(document, nextToken)
+    if ('total' in end) readTotal(document, end.total)
+    else readPageToken(document, end.nextToken)
     return { records: records.map(refine), envelope: document, bytes }
   },
 })

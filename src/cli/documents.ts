@@ -14,7 +14,12 @@ import {
   text,
 } from '../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
-import { explanationRecord, queueSummaryRecord, serviceWordFields } from '../api/operations/records.ts'
+import {
+  explanationRecord,
+  queueReportRecord,
+  queueSummaryRecord,
+  serviceWordFields,
+} from '../api/operations/records.ts'
 import { waitOutcomes } from '../domain/states.ts'
 
 const textOrNull = field('string | null')
@@ -95,6 +100,7 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'queue check': [
     nested(record({ ok: flag, ...queueName, checks: list(record({ check: text, ok: flag, reason: text })) })),
   ],
+  'queue report': [nested(queueReportRecord)],
   'queue wait': [
     nested(
       record({

@@ -21,7 +21,9 @@ const defaultLength = 86_400_000
 
 const timeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
 
-const formatDate = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+/** A time to the minute, in UTC: `2026-01-05 09:30`. */
+export const formatDate = (time: number): string =>
+  new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 
 /**
  * Returns a range in words: `last 24 hours`, `last 7 days`; where it does not end now `2026-01-05 09:30 to

@@ -10,6 +10,7 @@ import { explainPullRequest, submitPullRequest } from '../api/operations/pull-re
 import { resourceOf } from '../api/request.ts'
 import { readReference, resolveValues } from '../api/resolve.ts'
 import { createServiceClient, limitGit, type ServiceClient } from '../api/service-client.ts'
+import { rangeEnd } from '../api/service-time.ts'
 import { nextCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
@@ -178,7 +179,8 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     const { settings, ...read } = await readGiven(operation, values, given, client)
     const caller = { settings, nameOf, prefix: `${name}: ` }
     const resolved = await resolveValues(operation, read.values, overrides, caller)
-    const list = operation.list?.(resolved, client.host.clock.now(), nameOf)
+    const now = await rangeEnd(client, operation, resolved, client.host.clock.now())
+    const list = operation.list?.(resolved, now, nameOf)
     return { operation, values: resolved, overrides, client, list }
   } catch (error) {
     await client.close()

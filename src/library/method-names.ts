@@ -8,7 +8,10 @@ type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}
 
 type LastPart<Name extends string> = Name extends `${string}/${infer Last}` ? Last : Name
 
-type OperationMethodName = CamelCase<LastPart<OperationName>>
+/** The names of methods that are not those of their operations. */
+type OwnName<Name extends string> = Name extends 'listMergeQueueTestingResults' ? 'listTestRuns' : Name
+
+type OperationMethodName = OwnName<CamelCase<LastPart<OperationName>>>
 
 export type MethodName = OperationMethodName | 'explainPullRequest' | 'listQueues'
 

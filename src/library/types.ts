@@ -55,6 +55,16 @@ export interface ListWindow {
 export interface PullRequestWindow extends ListWindow {
   /** The earliest end of a pull request, inclusive, in ISO 8601; only if `since` was given. */
   readonly start?: string
+  /** The latest end of a pull request, inclusive, in ISO 8601; only if `until` was given. */
+  readonly end?: string
+}
+
+/** The range of time that a list of test runs covers. */
+export interface TestRunWindow extends ListWindow {
+  /** Inclusive, in ISO 8601. */
+  readonly start: string
+  /** Inclusive, in ISO 8601. */
+  readonly end: string
 }
 
 /** What the service says about its health; the fields are not documented. */
@@ -115,7 +125,14 @@ export declare class MergeqError extends Error {
   /** Whether the service applied a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
   /** The receipt of a change that failed, the part of a list that was read, or null. */
-  readonly document: Receipt | FailingTests | PullRequestList | QuarantinedTests | UnhealthyTests | null
+  readonly document:
+    | Receipt
+    | FailingTests
+    | PullRequestList
+    | TestRunResultList
+    | QuarantinedTests
+    | UnhealthyTests
+    | null
 }
 
 /** A repository. */
@@ -289,5 +306,6 @@ type ErrorKind = string
 type Explanation = { readonly by: string | null; readonly again: string | null }
 type FailingTests = JsonObject
 type PullRequestList = JsonObject
+type TestRunResultList = JsonObject
 type QuarantinedTests = JsonObject
 type UnhealthyTests = JsonObject

@@ -43,6 +43,7 @@ const hints: Readonly<Record<string, Hint>> = {
     request.status === 404 ? getPullRequest(request, commandLine) : undefined,
   // The error says that not every service has the operation.
   listPullRequests: () => undefined,
+  listMergeQueueTestingResults: () => undefined,
   createQueue: ({ status, resource }, commandLine) =>
     status === 409
       ? `To see the existing queue, run: ${commandLine(['queue', 'get'], resource)}\nTo change its settings, see: mergeq queue update --help`

@@ -7,6 +7,7 @@ import {
   readList,
 } from '../api/list.ts'
 import type { BodyOverride, List, Operation, Params, ParamValues } from '../api/operation.ts'
+import { rangeEnd } from '../api/service-time.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -52,14 +53,15 @@ export interface ListOptions {
   ending?(end: ListEnd & Pick<ListPage, 'records'>): ListEnding | undefined
 }
 
-/** Returns the list of an operation for values. */
+/** Returns the list of an operation for values; `now` is what durations are subtracted from. */
 export function listOf<P extends Params>(
   { client, startedAt }: Cli,
   { list, route }: Operation<P>,
   values: ParamValues<P>,
+  now = startedAt,
 ): List {
   if (list === undefined) throw new Error(`${route} is no list`)
-  return list(values, startedAt, client().nameOf)
+  return list(values, now, client().nameOf)
 }
 
 /** Prints the request for the first page of a list, for a dry run. Returns exit code 0. */
@@ -81,8 +83,10 @@ export async function runList<P extends Params>(
   { columns, screenColumns = columns, ending }: ListOptions,
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
-  const list = listOf(cli, operation, values)
-  if (cli.options.dryRun) return printFirstPage(list, overrides, cli)
+  const { dryRun } = cli.options
+  const now = dryRun ? cli.startedAt : await rangeEnd(cli.client(), operation, values, cli.startedAt)
+  const list = listOf(cli, operation, values, now)
+  if (dryRun) return printFirstPage(list, overrides, cli)
   const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => ({
     records,

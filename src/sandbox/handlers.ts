@@ -1,10 +1,10 @@
 import type { Operation, ParamValues } from '../api/operation.ts'
 import { type OperationName, serviceOperations } from '../api/operations/index.ts'
-import { getSubmittedPullRequests, testingResultsPage } from '../api/operations/several-pull-requests.ts'
+import { getSubmittedPullRequests } from '../api/operations/several-pull-requests.ts'
 import { maxWindow } from '../domain/limits.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { instant, integer } from '../domain/values/types.ts'
+import { integer } from '../domain/values/types.ts'
 import { get, isObject, type JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
@@ -17,7 +17,7 @@ import {
   formatQueueSettings,
   formatTestRun,
 } from './records.ts'
-import { checkValue, nonEmptyText, readOptional, readParams, statusError } from './requests.ts'
+import { checkValue, nonEmptyText, readParams, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { SandboxState } from './state.ts'
 import { listTestsFailedBetween, type SandboxTest } from './test-history.ts'
@@ -34,9 +34,9 @@ interface HandlerRequest {
 type HandlerResult = JsonObject | string | undefined
 
 /** What the sandbox answers: also what the program sends as a part of other commands, or not yet. */
-export const sandboxOperations = [...serviceOperations, getSubmittedPullRequests, testingResultsPage] as const
+export const sandboxOperations = [...serviceOperations, getSubmittedPullRequests] as const
 
-export type SandboxOperationName = OperationName | 'getSubmittedPullRequests' | 'listMergeQueueTestingResults'
+export type SandboxOperationName = OperationName | 'getSubmittedPullRequests'
 
 type ParamsOf<Name extends SandboxOperationName> = ParamValues<
   Extract<(typeof sandboxOperations)[number], { readonly route: `${string} /${Name}` }>['params']
@@ -209,13 +209,15 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   },
 
   /** The sandbox's own: it keeps everything that it played. */
-  listMergeQueueTestingResults(sandbox, { since, until, offset = 0, take = defaultTake, ...ref }) {
+  listMergeQueueTestingResults(sandbox, params) {
+    const { since, until, pageToken = '', pageSize = defaultTake, ...ref } = params
+    const offset = Number(pageToken)
     const queue = sandbox.getQueue(ref)
     const end = until ?? sandbox.now()
     const start = since ?? end - maxResultsWindow
     if (end - start > maxResultsWindow) throw statusError(400, 'since must be within 45 days of until.')
     const rows = listTestingResults(queue, start, end, sandbox.dialect)
-    return { testingResults: rows.slice(offset, offset + take), totalItems: rows.length }
+    return { testingResults: rows.slice(offset, offset + pageSize), totalItems: rows.length }
   },
 
   setImpactedTargets(sandbox, { pr, sha, targets, ...ref }) {
@@ -281,10 +283,9 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   }),
 
   /** The sandbox's own: the latest submission comes first, and `since` and `until` include both ends. */
-  listPullRequests(sandbox, params, { body }) {
-    const { state, since, pageToken = '', pageSize = defaultTake } = params
+  listPullRequests(sandbox, params) {
+    const { state, since, until, pageToken = '', pageSize = defaultTake } = params
     const queue = sandbox.getQueue(params)
-    const until = readOptional(body, 'until', instant)
     const isWanted = (pullRequest: PullRequest) =>
       (state === undefined || pullRequest.state === state) &&
       ((since === undefined && until === undefined) || finalStates.includes(pullRequest.state)) &&

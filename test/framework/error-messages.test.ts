@@ -17,8 +17,9 @@ const always =
 const wordsOf = ({ line }: OperationExample): string =>
   `${line} -R acme/web --org acme --retries 0${line.includes(' -b ') ? '' : ' -b main'}`
 
+/** The reads whose request is the first: `queue runs` reads the queue before. */
 const reads = operationExamples
-  .filter(({ operation, line }) => operation.recovery === undefined && !line.startsWith('api '))
+  .filter(({ operation, line }) => operation.recovery === undefined && !/^(?:api |queue runs)/.test(line))
   .map(example => [wordsOf(example), example.name] as const)
 const readsOfJson = reads.filter(([, operation]) => operation !== 'getMergeQueueMetrics')
 

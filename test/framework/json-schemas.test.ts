@@ -90,6 +90,8 @@ queue export
 queue diff -f queue.yaml
 queue apply -f queue.yaml --yes
 queue check --max-depth 3 --not-paused
+queue runs
+queue report
 queue pause
 queue resume
 queue update --concurrency 2

@@ -6,7 +6,7 @@ import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
-import { type Answer, mergeq, queueEnv, type Seen } from '../support/harness.ts'
+import { type Answer, mergeq, noon, queueEnv, type Seen } from '../support/harness.ts'
 import { clientOf, nodeHost, token } from '../support/library-client.ts'
 import { operationExamples, responseText, testId } from '../support/operations.ts'
 
@@ -53,8 +53,9 @@ test('a byte order mark before a token is removed, and a token that is too long 
 })
 
 test('there is a method for each operation and an iterator for each list, and docs/library.md names the others', () => {
-  const names = operations.map(({ route }) =>
-    route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+  const names = operations.map(
+    ({ route, name }: Operation) =>
+      name ?? route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
   const paged = operations.filter(({ pages }) => pages !== undefined).map(iteratorName)
   const others = [...paged, 'waitForPullRequests', 'explainPullRequest', 'listQueues']
@@ -115,7 +116,7 @@ describe('a call sends what the command line sends, and returns what --json prin
     requests.map(({ path, body, headers }) => ({ path, body, token: headers['x-api-token'] }))
 
   test.each(cases)('%s %j: %s', async (method, options, line, body) => {
-    const answer = () => ({ body })
+    const answer = () => ({ headers: { date: new Date(noon).toUTCString() }, body })
     const printed = await mergeq(`${line} --json`, { env, answer })
     expect(printed.code, printed.err).toBe(0)
     const { client, requests } = await clientOf(answer)

@@ -87,6 +87,25 @@ const quarantine = ({ body }: Seen): Answer => {
   return { body: JSON.stringify({ quarantined_tests, page: { next_page_token } }) }
 }
 
+/** Nine results, one a page. */
+const testResults = ({ path, body }: Seen) => {
+  const headers = { date: 'Mon, 05 Jan 2026 12:00:00 GMT' }
+  if (path.endsWith('/getQueue')) return { headers, body: '{"state":"running","enqueuedPullRequests":[]}' }
+  const { offset = 0, until } = JSON.parse(body)
+  const testingResults =
+    offset < 9
+      ? [
+          {
+            prNumber: offset,
+            testRunId: `r${offset}`,
+            endedAt: until,
+            outcome: offset % 2 === 0 ? 'failed' : 'passed',
+          },
+        ]
+      : []
+  return { body: JSON.stringify({ testingResults, totalItems: 9 }) }
+}
+
 /** The pull requests of a queue on two pages. */
 const listing = ({ body }: Seen): Answer => {
   const isSecond = JSON.parse(body).cursor === 'c2'
@@ -203,6 +222,8 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
+  'queue report': { setting: { answer: testResults } },
+  'queue runs': { setting: { answer: testResults } },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
     setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]', 'empty.txt': '' } },

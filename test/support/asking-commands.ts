@@ -28,6 +28,7 @@ const moreLines: Readonly<Record<string, string>> = {
   'queue export': '',
   'queue diff': '-f queue.yaml',
   'queue apply': '-f queue.yaml --yes',
+  'queue report': '',
   'queue check': '--max-depth 3 --stalled 2h --not-paused',
   'flaky report': '',
   'flaky match': 'junit.xml',

@@ -81,6 +81,16 @@ const flakyTest = {
   ],
 }
 
+const testResult = {
+  endedAt: '2026-01-01T11:00:00.000Z',
+  prNumber: 7,
+  testRunId: testId,
+  outcome: 'passed',
+  cycleConclusion: 'merged',
+  bisection: 'in_bisection',
+  testingDurationMs: 60_000,
+}
+
 const page = { total_rows: 1, next_page_token: '' }
 
 const shownByPullRequest = { shownBy: 'mergeq pr get 7' }
@@ -222,6 +232,15 @@ export const operations = {
     line: 'pr list',
     options: {},
     response: { pullRequests: [pullRequest, { ...pullRequest, prNumber: 8 }], nextCursor: null },
+  },
+  listMergeQueueTestingResults: {
+    line: 'queue runs',
+    options: {},
+    response: {
+      testingResults: [testResult, { ...testResult, prNumber: 8 }],
+      totalItems: 2,
+      enqueuedPullRequests: [],
+    },
   },
   'flaky-tests/list-quarantined-tests': {
     line: 'flaky quarantined',

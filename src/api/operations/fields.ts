@@ -306,6 +306,34 @@ export const pullRequestListRecord: RecordType = {
   },
 }
 
+/** A result of a finished test run (docs/reference/service.md, "listMergeQueueTestingResults"). */
+export const testingResultRecord: RecordType = {
+  name: 'TestRunResult',
+  summary: 'How a finished test run ended for one of its pull requests.',
+  fields: {
+    endedAt: field('string', 'In ISO 8601.'),
+    prNumber: number,
+    testRunId: text,
+    outcome: field(words('passed', 'failed', 'interrupted', 'cancelled'), 'How the test run ended.'),
+    cycleConclusion: field(
+      words('merged', 'failed', 'cancelled'),
+      'How the pull request left the queue; missing while it is queued.',
+    ),
+    bisection: field(words('in_bisection', 'entered_bisection'), 'Its part in splitting a failed batch.'),
+    testingDurationMs: field('number', 'In milliseconds, of whole seconds.'),
+  },
+}
+
+export const testingResultListRecord: RecordType = {
+  name: 'TestRunResultList',
+  summary: 'The results of all pages as one list, newest first.',
+  fields: {
+    testingResults: required(list(testingResultRecord)),
+    totalItems: number,
+    window: windowOf('TestRunWindow'),
+  },
+}
+
 export const testDocumentRecord: RecordType = {
   name: 'TestDetails',
   summary: 'A test, in the document of the service.',

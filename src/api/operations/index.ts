@@ -14,6 +14,7 @@ import {
 } from './pull-requests.ts'
 import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getServiceStatus } from './status.ts'
+import { listTestRuns, testingResultsPage } from './testing-results.ts'
 import {
   failingTestsPage,
   getTestDetails,
@@ -41,6 +42,7 @@ export const serviceOperations = [
   failingTestsPage,
   getTestDetails,
   pullRequestsPage,
+  testingResultsPage,
   quarantinedTestsPage,
   unhealthyTestsPage,
   linkTicketToTestCase,
@@ -67,6 +69,7 @@ export const clientOperations: readonly Operation[] = [
   listFailingTests,
   getTestDetails,
   listPullRequests,
+  listTestRuns,
   listQuarantinedTests,
   listUnhealthyTests,
   linkTicketToTestCase,

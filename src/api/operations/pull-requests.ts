@@ -1,5 +1,6 @@
 import { countRead, formatBytes, pluralize } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
+import { parseTimeRange } from '../../domain/time-range.ts'
 import { parseCommit } from '../../domain/values/commit.ts'
 import {
   isPullRequestReference,
@@ -40,7 +41,7 @@ import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './field
 import { explanationRecord } from './records.ts'
 
 /** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
-const pullRequestNumber: Type<number> = {
+export const pullRequestNumber: Type<number> = {
   ...integer(0, maxPullRequestNumber),
   declaration: 'PullRequestReference',
 }
@@ -242,7 +243,7 @@ export const getMergeQueueTestingDetails = defineOperation({
 const pullRequestPages: Pages = {
   key: 'pullRequests',
   noun: 'pull request',
-  nextToken: 'nextCursor',
+  end: { nextToken: 'nextCursor' },
   idOf: record => getNumber(record, 'prNumber')?.toString(),
 }
 
@@ -273,6 +274,10 @@ export const pullRequestsPage = defineOperation({
       location: 'body.since',
       encode: since => (since === undefined ? undefined : toIso(since)),
     }),
+    until: param(instant, 'Only pull requests that merged, failed or were cancelled until this time', {
+      location: 'body.until',
+      encode: until => (until === undefined ? undefined : toIso(until)),
+    }),
     state: param(pullRequestState, 'Only pull requests in this state', { location: 'body.state' }),
     // `cursor` and `take` are members of the body itself.
     pageToken: param(anyText, 'Fetch only the page with this cursor', {
@@ -296,7 +301,7 @@ export const pullRequestsPage = defineOperation({
 const isBy = (author: string, record: JsonObject): boolean =>
   getString(record, 'prAuthor')?.toLowerCase() === author.replace(/^@/, '').toLowerCase()
 
-const { repo, targetBranch, since, state } = pullRequestsPage.params
+const { repo, targetBranch, since, until, state } = pullRequestsPage.params
 
 /** Lists pull requests of a queue, including finished ones; each is given once. */
 export const listPullRequests = extendOperation(pullRequestsPage, {
@@ -308,6 +313,7 @@ export const listPullRequests = extendOperation(pullRequestsPage, {
       setsBodyPaths: ['state'],
     }),
     since: param(moment, since.summary, { setsBodyPaths: ['since'] }),
+    until: param(moment, until.summary, { defaultText: 'now', setsBodyPaths: ['until'] }),
     // The service cannot select by author: other pull requests are dropped here.
     author: param(
       mapped(text('author', 'name'), name => {
@@ -318,11 +324,14 @@ export const listPullRequests = extendOperation(pullRequestsPage, {
     ),
     ...listParams('pull requests', 'take'),
   },
-  list({ repo, targetBranch, states = [], author, since: moment, ...values }, now, nameOf) {
-    const since = moment === undefined ? undefined : parseMoment(moment, now)
+  list({ repo, targetBranch, states = [], author, since: from, until: to, ...values }, now, nameOf) {
+    const since = from === undefined ? undefined : parseMoment(from, now)
+    const until = to === undefined ? undefined : parseMoment(to, now)
+    if (to !== undefined) parseTimeRange(from ?? '1970-01-01', to, now, nameOf)
     const conditions = [
       ...new Set(states),
       ...(since === undefined ? [] : [`ended since ${toIso(since)}`]),
+      ...(until === undefined ? [] : [`ended until ${toIso(until)}`]),
       ...(author === undefined ? [] : [`by ${author}`]),
     ]
     const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
@@ -330,7 +339,7 @@ export const listPullRequests = extendOperation(pullRequestsPage, {
     return {
       ...values,
       operation: pullRequestsPage,
-      parts: wanted.map(state => ({ repo, targetBranch, since, state })),
+      parts: wanted.map(state => ({ repo, targetBranch, since, until, state })),
       hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : nameOf('author')),
       describesFilters: true,
       describe: ({ shown, isWhole }) =>
@@ -338,7 +347,8 @@ export const listPullRequests = extendOperation(pullRequestsPage, {
       envelope({ complete, isContinued, envelope: { nextCursor, ...others } }) {
         const cursor = isContinued && nextCursor !== undefined ? { nextCursor } : {}
         const start = since === undefined ? {} : { start: toIso(since) }
-        return { ...others, ...cursor, window: { ...start, complete } }
+        const end = until === undefined ? {} : { end: toIso(until) }
+        return { ...others, ...cursor, window: { ...start, ...end, complete } }
       },
     }
   },

@@ -1,6 +1,6 @@
 import { withNormalizedState } from '../../domain/states.ts'
 import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
-import { instant, integer, type Type, toggle } from '../../domain/values/types.ts'
+import { integer, type Type, toggle } from '../../domain/values/types.ts'
 import { get, getNumber, isObject, type Json, type JsonObject } from '../../json.ts'
 import { defineOperation, param, queueParams, requiredParam } from '../operation.ts'
 import { missingPartErrorWithMessage, notObjectError, type ResponseDecoder } from '../response.ts'
@@ -72,20 +72,4 @@ export const getSubmittedPullRequests = defineOperation({
   },
   decoder: recordsDecoder,
   errors: { subject: 'the pull requests' },
-})
-
-/** Lists finished test runs (docs/reference/service.md, "listMergeQueueTestingResults"). */
-export const testingResultsPage = defineOperation({
-  route: 'POST /listMergeQueueTestingResults',
-  summary: 'Lists the finished test runs of a queue.',
-  isHostedOnly: true,
-  params: {
-    ...queueParams,
-    since: param(instant, 'Only test runs that ended since this time', { location: 'body.since' }),
-    until: param(instant, 'Only test runs that ended until this time', { location: 'body.until' }),
-    offset: param(integer(0), 'How many rows to skip', { location: 'body.offset' }),
-    take: param(integer(1, 100), 'Rows per page', { location: 'body.take' }),
-  },
-  decoder: recordsDecoder,
-  errors: { subject: 'the test runs' },
 })

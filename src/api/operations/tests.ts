@@ -70,7 +70,7 @@ const testPageParams = {
 const testPages: Pages = {
   key: 'tests',
   noun: 'test',
-  nextToken: 'page.next_page_token',
+  end: { nextToken: 'page.next_page_token' },
   idOf: test => getString(test, 'id'),
 }
 

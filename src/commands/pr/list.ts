@@ -2,7 +2,7 @@ import type { ParamValues } from '../../api/operation.ts'
 import { listPullRequests } from '../../api/operations/pull-requests.ts'
 import { pluralize } from '../../domain/format.ts'
 import { pullRequestStates } from '../../domain/states.ts'
-import { describeWhen } from '../../domain/time-range.ts'
+import { describeWhen, formatDate } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
@@ -88,6 +88,7 @@ export const prListCommand = command({
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',
+    'mergeq pr list --state failed --since 2026-01-04 --until 2026-01-05',
     'mergeq pr list --limit 100',
   ],
   run({ set, ...values }, cli) {
@@ -109,15 +110,20 @@ export const prListCommand = command({
 
 /** Returns which pull requests are listed: `main of acme/web (merged, by ada)`. */
 function describeSelection(
-  { repo, targetBranch, states = [], since, author }: ParamValues<typeof listPullRequests.params>,
+  { repo, targetBranch, states = [], since, until, author }: ParamValues<typeof listPullRequests.params>,
   now: number,
 ): string {
   const conditions = [
     ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
-    ...(since === undefined
-      ? []
-      : [`ended ${describeWhen({ start: parseMoment(since, now), end: now }, true, since)}`]),
+    ...endedWhen(since, until, now),
     ...(author === undefined ? [] : [`by ${author}`]),
   ].join(', ')
   return `${queueName({ repo, targetBranch })}${conditions === '' ? '' : ` (${conditions})`}`
+}
+
+/** Returns when the listed pull requests ended: `ended in the last 24 hours`. */
+function endedWhen(since: string | undefined, until: string | undefined, now: number): readonly string[] {
+  const end = until === undefined ? now : parseMoment(until, now)
+  if (since === undefined) return until === undefined ? [] : [`ended until ${formatDate(end)} UTC`]
+  return [`ended ${describeWhen({ start: parseMoment(since, now), end }, until === undefined, since)}`]
 }

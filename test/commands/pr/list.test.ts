@@ -52,6 +52,7 @@ describe('`pr list`', () => {
     ['--limit 2', 'Showing 2 pull requests; there are more. To list more, add --limit 1000.'],
     ['', `3 pull requests ${here}.`],
     ['--since 24h', `3 pull requests ${here} (ended in the last 24 hours).`],
+    ['--until 2026-01-05T09:30:00Z', `3 pull requests ${here} (ended until 2026-01-05 09:30 UTC).`],
     ['--since yesterday', `3 pull requests ${here} (ended since yesterday, 00:00 ${timeZone}).`],
     ['--since 2026-01-05T00:00:00.5Z --author ada', `3 pull requests ${here} (ended since ${day}, by ada).`],
     ['--state not-ready --author nobody', `No pull requests ${here} (not-ready, by nobody).`],

@@ -1,0 +1,127 @@
+import { countRead } from '../../domain/format.ts'
+import { keptDays, parseKeptRange } from '../../domain/kept-range.ts'
+import { queueName } from '../../domain/values/repository.ts'
+import { toIso } from '../../domain/values/time.ts'
+import { choice, instant, integer, moment, type Type } from '../../domain/values/types.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { defineOperation, extendOperation, listParams, type Pages, param, queueParams } from '../operation.ts'
+import { listDecoder, missingPartErrorWithMessage } from '../response.ts'
+import { testingResultListRecord, testingResultRecord } from './fields.ts'
+import { pullRequestNumber } from './pull-requests.ts'
+
+const resultPages: Pages = {
+  key: 'testingResults',
+  noun: 'result',
+  end: { total: 'totalItems' },
+  idOf(record) {
+    const [pr, run, endedAt] = [
+      getNumber(record, 'prNumber'),
+      getString(record, 'testRunId'),
+      getString(record, 'endedAt'),
+    ]
+    // A record that lacks them is itself: without an id, pages that repeat could not be recognized.
+    return JSON.stringify(pr === undefined || endedAt === undefined ? record : [pr, run, endedAt])
+  },
+}
+
+/** The number of rows before a page: a number in the request, the text of a token between pages. */
+const offset: Type<string> = {
+  ...integer(0, Number.MAX_SAFE_INTEGER),
+  declaration: 'string',
+  parse: (text = '') => text,
+  check: value => (value === '' ? '' : String(integer(0, Number.MAX_SAFE_INTEGER).check(Number(value)))),
+}
+
+/** Lists the results of finished test runs (docs/reference/service.md, "listMergeQueueTestingResults"). */
+export const testingResultsPage = defineOperation({
+  route: 'POST /listMergeQueueTestingResults',
+  name: 'listTestRuns',
+  summary: 'Lists the results of the finished test runs of a queue.',
+  isHostedOnly: true,
+  params: {
+    ...queueParams,
+    since: param(instant, 'Only test runs that ended since this time', {
+      location: 'body.since',
+      encode: since => (since === undefined ? undefined : toIso(since)),
+    }),
+    until: param(instant, 'Only test runs that ended until this time', {
+      location: 'body.until',
+      encode: until => (until === undefined ? undefined : toIso(until)),
+    }),
+    pageToken: param(offset, 'Fetch only the page that begins after so many results', {
+      location: 'body.offset',
+      encode: token => (token === undefined || token === '' ? undefined : Number(token)),
+    }),
+    pageSize: param(integer(1, 100), 'Results per page', { location: 'body.take' }),
+  },
+  response: testingResultRecord,
+  document: testingResultListRecord,
+  decoder: listDecoder(resultPages, document =>
+    missingPartErrorWithMessage(document, `list of test results (${resultPages.key})`),
+  ),
+  errors: { subject: 'the test runs' },
+  pages: resultPages,
+})
+
+export const testOutcomes = ['passed', 'failed', 'interrupted', 'cancelled'] as const
+
+const { repo, targetBranch } = testingResultsPage.params
+
+/** The params of a range of finished test runs. */
+export const testRunRange = {
+  since: param(moment, `Start of the range: a duration, a date and time or a day; at most ${keptDays}d ago`, {
+    setsBodyPaths: ['since'],
+  }),
+  until: param(moment, 'End of the range: a duration before now, a date and time, or a day', {
+    defaultText: 'now',
+    setsBodyPaths: ['until'],
+  }),
+}
+
+/** Lists finished test runs, a result for each pull request and attempt, the newest first. */
+export const listTestRuns = extendOperation(testingResultsPage, {
+  params: {
+    repo,
+    targetBranch,
+    since: { ...testRunRange.since, defaultText: '24h' },
+    until: testRunRange.until,
+    // The service cannot select by these two: other results are dropped here.
+    outcome: param(
+      choice(testOutcomes, 'outcome'),
+      'Only test runs with this outcome (filtered by mergeq, not by the service)',
+    ),
+    pr: param(
+      pullRequestNumber,
+      'Only test runs of this pull request (filtered by mergeq, not by the service)',
+    ),
+    ...listParams('results', 'take'),
+  },
+  usesServiceTime: true,
+  list({ repo, targetBranch, since, until, outcome, pr, ...values }, now, nameOf) {
+    const range = parseKeptRange(since ?? '24h', until, now, nameOf)
+    const conditions = [
+      ...(outcome === undefined ? [] : [outcome]),
+      ...(pr === undefined ? [] : [`of #${pr}`]),
+    ].join(', ')
+    const selection = conditions === '' ? '' : ` (${conditions})`
+    return {
+      ...values,
+      operation: testingResultsPage,
+      parts: [{ repo, targetBranch, since: range.start, until: range.end }],
+      hiddenBy(record) {
+        if (outcome !== undefined && outcomeOf(record) !== outcome) return nameOf('outcome')
+        return pr === undefined || getNumber(record, 'prNumber') === pr ? undefined : nameOf('pr')
+      },
+      describesFilters: true,
+      describe: ({ shown, isWhole }) =>
+        `${countRead(shown, 'result', isWhole)} of test runs for ${queueName({ repo, targetBranch })}${selection} that ended from ${toIso(range.start)} to ${toIso(range.end)}.`,
+      envelope: ({ complete, envelope }) => ({
+        ...envelope,
+        window: { start: toIso(range.start), end: toIso(range.end), complete },
+      }),
+    }
+  },
+})
+
+/** The outcome of a result, in lower case. */
+const outcomeOf = (record: JsonObject): string | undefined => getString(record, 'outcome')?.toLowerCase()

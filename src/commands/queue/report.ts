@@ -1,0 +1,198 @@
+import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
+import { fieldNames } from '../../api/operations/fields.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { queueReportRecord } from '../../api/operations/records.ts'
+import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
+import { rangeEnd } from '../../api/service-time.ts'
+import { pluralize } from '../../domain/format.ts'
+import { keptDays, parseKeptRange, rangeBefore } from '../../domain/kept-range.ts'
+import { countResults, type RangeNumbers } from '../../domain/queue-report.ts'
+import { formatDate, type TimeRange } from '../../domain/time-range.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { toIso } from '../../domain/values/time.ts'
+import { failureOrThrow, type MergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { columns, singleRecord } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import { command } from '../../run/command.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { flagName, paramInput } from '../../run/inputs.ts'
+import { readListOf } from '../../run/lists.ts'
+import { explainNotFound } from '../../run/send.ts'
+import { type Queue, queueInput } from '../../run/values.ts'
+import { type Measure, measures, shownMeasure } from './report-measures.ts'
+
+const measureColumns = columns(
+  ['MEASURE', 'measure', 'id'],
+  ['VALUE', 'value', 'number'],
+  ['UNIT', 'unit'],
+  ['OF', 'of', 'number'],
+  ['OF UNIT', 'ofUnit'],
+  ['BEFORE', 'before', 'number'],
+  ['BEFORE OF', 'beforeOf', 'number'],
+)
+
+/** The columns that a person reads. */
+const shownColumns = columns(
+  ['MEASURE', 'label', 'id'],
+  ['VALUE', 'shown', 'id'],
+  ['BEFORE', 'shownBefore', 'id'],
+  ['OF', 'ofUnit'],
+)
+
+/** A range whose results were read, as far as they could be. */
+interface ReadRange {
+  readonly range: TimeRange
+  readonly numbers: RangeNumbers
+  readonly end: ListEnd
+}
+
+/** Reads the results of a range and counts them. Throws the error of a first page that `tolerates` does not accept. */
+async function readRange(
+  { range, queue, maxPages }: { range: TimeRange; queue: Queue; maxPages: number | undefined },
+  tolerates: (failure: MergeqError) => boolean,
+  cli: Cli,
+): Promise<ReadRange> {
+  const list = {
+    operation: testingResultsPage,
+    parts: [{ ...queue, since: range.start, until: range.end }],
+    maxPages,
+    hiddenBy: () => undefined,
+    describe: () => '',
+    envelope: () => ({}),
+  }
+  const records: JsonObject[] = []
+  const pages = readListOf(cli.command, list, { tolerates }, cli)
+  const end = await readToEnd(pages, record => records.push(record))
+  if (end.failure?.kind === 'interrupted') throw end.failure
+  return { range, numbers: countResults(records, range), end }
+}
+
+const rangeText = ({ start, end }: TimeRange) => `${formatDate(start)} to ${formatDate(end)} UTC`
+
+/** Says what the pages or the service cut, each as a sentence; `expected` is the range before. */
+function describeLimits(
+  main: ReadRange,
+  before: ReadRange | undefined,
+  expected: TimeRange | undefined,
+): readonly string[] {
+  const read = before === undefined ? [main] : [main, before]
+  const cut = read
+    .filter(({ end }) => !end.complete)
+    .map(
+      ({ range, end: { problem, failure } }) =>
+        `Not all results from ${rangeText(range)} were read: ${problem ?? failure?.message.replace(/\.$/, '')}.`,
+    )
+  const kept = `the service keeps test runs for ${keptDays} days.`
+  const length = main.range.end - main.range.start
+  if (expected === undefined) cut.push(`There is no range before: ${kept}`)
+  else if (before === undefined || before.end.pages === 0) cut.push('The range before was not read.')
+  else if (expected.end - expected.start < length)
+    cut.push(`The range before is shorter, from ${rangeText(expected)}: ${kept}`)
+  const counted = read.flatMap(({ numbers: { unreadable, withoutRunId } }) => [
+    ...(unreadable === 0
+      ? []
+      : [`Not counted: ${pluralize(unreadable, 'result')} without pull request or time.`]),
+    ...(withoutRunId === 0
+      ? []
+      : [`${pluralize(withoutRunId, 'result')} without a test run ID: each counts as a test run.`]),
+  ])
+  return [...cut, ...counted]
+}
+
+/** Returns the rows of a table that has no lines around it: with the ranges above them, and the notes below. */
+const withLines = (
+  rows: readonly JsonObject[],
+  main: ReadRange,
+  before: ReadRange | undefined,
+  notes: readonly string[],
+): readonly JsonObject[] => [
+  {
+    label: 'Range',
+    shown: rangeText(main.range),
+    shownBefore: before === undefined ? '-' : rangeText(before.range),
+  },
+  ...rows,
+  ...notes.map(shown => ({ label: 'Note', shown })),
+]
+
+const rangeRecord = ({ range, numbers, end }: ReadRange): JsonObject => ({
+  start: toIso(range.start),
+  end: toIso(range.end),
+  complete: end.complete,
+  ...numbers,
+})
+
+export const queueReportCommand = command({
+  name: 'queue report',
+  summary: 'Summarize finished test runs beside the range before (hosted service only)',
+  alsoSends: [getQueue, testingResultsPage],
+  exits: ['incomplete'],
+  options: {
+    queue: queueInput,
+    since: paramInput('since', { ...testRunRange.since, defaultText: '7d' }),
+    until: paramInput('until', testRunRange.until),
+    maxPages: paramInput('maxPages', listTestRuns.params.maxPages),
+  },
+  fields: { names: fieldNames(queueReportRecord), columns: measureColumns },
+  prints: {
+    table: 'one row per measure, with what it is a part of',
+    json: '{"repo","targetBranch","range","before","notes"}; "before" is null if it was not read',
+    ndjson: 'the same, on one line',
+  },
+  examples: [
+    'mergeq queue report',
+    'mergeq queue report --since 30d -o markdown',
+    'mergeq queue report --json | jq .range.outcomes.failed.share',
+  ],
+  async run({ queue, since = '7d', until, maxPages }, cli) {
+    const { options, printer, logger, startedAt } = cli
+    const now = options.dryRun ? startedAt : await rangeEnd(cli.client(), listTestRuns, queue, startedAt)
+    const range = parseKeptRange(since, until, now, flagName)
+    if (options.dryRun)
+      return printRequests(cli, testingResultsPage, [
+        { ...queue, since: range.start, until: range.end, pageSize: 100 },
+      ])
+    const main = await readRange({ range, queue, maxPages }, () => false, cli).catch(async error => {
+      throw await explainNotFound(cli, listTestRuns, queue, failureOrThrow(error))
+    })
+    const expected = rangeBefore(range, now)
+    const pagesLeft = maxPages === undefined ? undefined : maxPages - main.end.pages
+    const earlier =
+      expected === undefined || main.end.isBroken || pagesLeft === 0
+        ? undefined
+        : await readRange({ range: expected, queue, maxPages: pagesLeft }, () => true, cli)
+    const before = earlier?.end.pages === 0 ? undefined : earlier
+    const notes = describeLimits(main, earlier, expected)
+    const rows: readonly Measure[] = measures(main.numbers, before?.numbers)
+    const shown = rows.map(shownMeasure)
+    const table =
+      options.format.name === 'markdown'
+        ? { rows: withLines(shown, main, before, notes), columns: shownColumns }
+        : { rows: rows.map(({ label: _, ...row }) => row), columns: measureColumns }
+    await printer.print({
+      ...singleRecord({
+        repo: repositoryName(queue.repo),
+        targetBranch: queue.targetBranch,
+        range: rangeRecord(main),
+        before: before === undefined ? null : rangeRecord(before),
+        notes,
+      }),
+      ...table,
+      screen: () => ({
+        heading: [
+          `${queueName(queue)}, ${rangeText(range)}`,
+          before === undefined ? 'without a range before' : `before: ${rangeText(before.range)}`,
+          '',
+        ],
+        rows: shown,
+        columns: shownColumns,
+        ...(notes.length > 0 && { footer: notes }),
+      }),
+    })
+    if (cli.results !== 'screen') for (const note of notes) await logger.info(note)
+    const broken = [main, earlier].find(read => read?.end.complete === false)
+    if (broken !== undefined) throw incompleteListError(broken.end, cli.command)
+    return 0
+  },
+})

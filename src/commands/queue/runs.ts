@@ -1,0 +1,81 @@
+import { getQueue } from '../../api/operations/queues.ts'
+import { listTestRuns } from '../../api/operations/testing-results.ts'
+import { pluralize } from '../../domain/format.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { queueName } from '../../domain/values/repository.ts'
+import { toMergeqError } from '../../errors.ts'
+import { getNumber } from '../../json.ts'
+import { type Column, columns, withLinks } from '../../output/view.ts'
+import { command } from '../../run/command.ts'
+import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
+import { serviceRecord } from '../../run/fields.ts'
+import { runList } from '../../run/lists.ts'
+import { explainNotFound } from '../../run/send.ts'
+import { paramsOf, setOf } from '../../run/values.ts'
+
+const runColumns = columns(
+  ['ENDED', 'endedAt', 'time'],
+  ['PR', 'prNumber', 'pr'],
+  ['RUN', 'testRunId', 'id'],
+  ['OUTCOME', 'outcome', 'state'],
+  ['CONCLUSION', 'cycleConclusion', 'state'],
+  ['BISECTION', 'bisection'],
+  ['MS', 'testingDurationMs', 'number'],
+)
+
+/** The columns on a terminal: what happened, how long it took, and the run last, because it is long. */
+const screenColumns: readonly Column[] = [
+  ...columns(
+    ['ENDED', 'endedAt', 'time'],
+    ['PR', 'prNumber', 'pr'],
+    ['OUTCOME', 'outcome', 'state'],
+    ['LEFT AS', 'cycleConclusion', 'state'],
+  ),
+  {
+    title: 'TESTED',
+    path: 'testingDurationMs',
+    format: 'number',
+    show(record) {
+      const duration = getNumber(record, 'testingDurationMs')
+      return duration === undefined ? undefined : `${Math.round(duration / 1000)}s`
+    },
+  },
+  ...columns(
+    ['BISECTION', 'bisection', 'plain', { priority: 2 }],
+    ['RUN', 'testRunId', 'id', { priority: 1 }],
+  ),
+]
+
+export const queueRunsCommand = command({
+  name: 'queue runs',
+  summary: 'List finished test runs, a row for each pull request',
+  operation: listTestRuns,
+  alsoSends: [getQueue],
+  exits: ['incomplete'],
+  options: {
+    ...paramsOf(listTestRuns),
+    limit: limitInput(listTestRuns.params.limit),
+    set: setOf(listTestRuns),
+  },
+  fields: serviceRecord(listTestRuns, runColumns),
+  examples: [
+    'mergeq queue runs',
+    'mergeq queue runs --since 7d --outcome failed',
+    'mergeq queue runs --pr 123 --since 45d --json',
+  ],
+  run({ set, ...values }, cli) {
+    return runList(cli, listTestRuns, values, set, {
+      columns: runColumns,
+      screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
+      ending({ shown, complete, isBroken }) {
+        if (isBroken) return undefined
+        const queue = queueName(values)
+        if (shown === 0) return { sentence: `No finished test runs for ${queue} in this range.` }
+        const count = pluralize(shown, 'result')
+        return { footer: [complete ? `${count} of test runs for ${queue}.` : cutListSentence(count)] }
+      },
+    }).catch(async error => {
+      throw await explainNotFound(cli, listTestRuns, values, toMergeqError(error))
+    })
+  },
+})

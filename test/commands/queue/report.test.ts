@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+
+const hour = 3_600_000
+const headers = { date: new Date(noon).toUTCString() }
+
+const result = (prNumber: number, hoursAgo: number, more: object = {}) => ({
+  prNumber,
+  testRunId: `run-${prNumber}`,
+  endedAt: new Date(noon - hoursAgo * hour).toISOString(),
+  outcome: 'passed',
+  cycleConclusion: 'merged',
+  testingDurationMs: 600_000,
+  ...more,
+})
+
+const rows = [
+  result(1, 1),
+  result(2, 2, {
+    testRunId: 'a',
+    outcome: 'failed',
+    cycleConclusion: 'failed',
+    testingDurationMs: 1_200_000,
+  }),
+  result(3, 2, { testRunId: 'a', outcome: 'failed', testingDurationMs: 1_200_000 }),
+  result(4, 200),
+]
+
+/** A service with results, which selects those of the range. */
+const service =
+  (all: readonly { readonly endedAt: string }[]) =>
+  ({ path, body }: Seen) => {
+    if (path.endsWith('/getQueue')) return { headers, body: '{"state":"running","enqueuedPullRequests":[]}' }
+    const { since, until, offset = 0, take } = JSON.parse(body)
+    const found = all.filter(({ endedAt }) => endedAt >= since && endedAt <= until)
+    const page = found.slice(offset, offset + take)
+    return { headers, body: JSON.stringify({ testingResults: page, totalItems: found.length }) }
+  }
+
+const report = (flags: string, setting: Setting = {}) =>
+  mergeq(`queue report -R acme/web -b main --retries 0 ${flags}`, { answer: service(rows), ...setting })
+
+describe('`queue report`', () => {
+  test('counts a range beside the range before', async () => {
+    const { code, out, err } = await report('--json')
+    expect(code, err).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      repo: 'github.com/acme/web',
+      range: {
+        start: '2025-12-29T12:00:00.000Z',
+        end: '2026-01-05T12:00:00.000Z',
+        complete: true,
+        results: 3,
+        runs: 2,
+        pullRequests: { merged: { count: 2, of: 3 }, failed: { count: 1, of: 3 } },
+        testingTime: { runs: 2, p50Ms: 600_000, maxMs: 1_200_000 },
+        notMerged: { failed: { runs: 1, minutes: 20 } },
+      },
+      before: { end: '2025-12-29T11:59:59.999Z', results: 1 },
+      notes: [],
+    })
+  })
+
+  test.each([80, 120])('fits a terminal of %d columns', async columns => {
+    const { out } = await report('--color never', { terminal: true, columns })
+    expect(out).toContain('Pull requests merged')
+    expect(out).toMatch(/Minutes of failed runs +20 of 30 \(67%\) .*minutes/)
+    expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns)
+  })
+
+  test('divides nothing where nothing ran', async () => {
+    const { code, out } = await report('-o csv', { answer: service([]) })
+    expect(code).toBe(0)
+    expect(out).not.toMatch(/NaN|Infinity/)
+    expect(out).toMatch(/^attempts-per-merged,,attempts,0,merged PRs,,0\r?$/m)
+  })
+
+  test('says what 45 days cut', async () => {
+    expect(JSON.parse((await report('--since 30d --json')).out).notes).toEqual([
+      'The range before is shorter, from 2025-11-21 12:01 to 2025-12-06 11:59 UTC: the service keeps test runs for 45 days.',
+    ])
+    const whole = JSON.parse((await report('--since 45d --json')).out)
+    expect(whole).toMatchObject({
+      before: null,
+      notes: ['There is no range before: the service keeps test runs for 45 days.'],
+    })
+  })
+
+  test('says what the pages cut, and is incomplete', async () => {
+    const many = Array.from({ length: 250 }, (_, index) => result(index, 1 + index / 10))
+    const { code, out, err } = await report('--max-pages 2 --json', { answer: service(many) })
+    expect(code).toBe(17)
+    const { range, before, notes } = JSON.parse(out)
+    expect({ complete: range.complete, results: range.results, before }).toEqual({
+      complete: false,
+      results: 200,
+      before: null,
+    })
+    expect(notes[0]).toMatch(/^Not all results from .* were read: the list has more than 2 pages/)
+    expect(err).toContain('The range before was not read.')
+  })
+
+  test('says that the range before could not be read, and is incomplete', async () => {
+    const answer = (seen: Seen) =>
+      seen.body.includes('"until":"2025-12-29') ? { status: 500, body: 'down' } : service(rows)(seen)
+    const { code, out, err } = await report('--json', { answer })
+    const { range, before, notes } = JSON.parse(out)
+    expect({ code, complete: range.complete, before }).toEqual({ code: 17, complete: true, before: null })
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^Not all results from 2025-12-22 11:59 to 2025-12-29 11:59 UTC were read: .*500/,
+      ),
+      'The range before was not read.',
+    ])
+    expect(err).toContain('"kind":"incomplete"')
+  })
+
+  test('names ranges and denominators in Markdown', async () => {
+    const { out } = await report('--since 30d -o markdown')
+    expect(out).toContain(
+      '| Range | 2025-12-06 12:00 to 2026-01-05 12:00 UTC | 2025-11-21 12:01 to 2025-12-06 11:59 UTC |  |',
+    )
+    expect(out).toContain('| Pull requests merged | 3 of 4 (75%) | 0 of 0 | PRs |')
+    expect(out).toContain('| Testing time p50 | 10m00s over 3 | - | timed runs |')
+    expect(out).toMatch(/\| Note \| The range before is shorter, .* \|/)
+  })
+
+  test('reads 20,000 results of 45 days in 200 pages', async () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => result(index, (index * 44 * 24) / 20_000))
+    const { code, out, requests } = await report('--since 45d --json', { answer: service(many) })
+    expect({ code, results: JSON.parse(out).range.results, requests: requests.length }).toEqual({
+      code: 0,
+      results: 20_000,
+      requests: 201,
+    })
+  }, 60_000)
+})

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
+
+const result = (index: number) => ({
+  prNumber: index,
+  testRunId: `run-${index}`,
+  endedAt: new Date(noon - index * 1000).toISOString(),
+  outcome: index % 2 === 0 ? 'passed' : 'failed',
+  cycleConclusion: 'merged',
+  testingDurationMs: 60_000,
+})
+
+const headers = { date: new Date(noon).toUTCString() }
+const emptyQueue = { headers, body: JSON.stringify({ state: 'running', enqueuedPullRequests: [] }) }
+const requested = ({ body }: Seen) => JSON.parse(body)
+
+/** A service with as many results; `page` changes what a page gives. */
+const service =
+  (number: number, page: (offset: number, take: number) => object = () => ({})) =>
+  (seen: Seen) => {
+    if (seen.path.endsWith('/getQueue')) return emptyQueue
+    const { offset = 0, take } = requested(seen)
+    const rows = Array.from({ length: number }, (_, index) => result(index)).slice(offset, offset + take)
+    return {
+      headers,
+      body: JSON.stringify({ testingResults: rows, totalItems: number, ...page(offset, take) }),
+    }
+  }
+
+const runs = async (flags: string, answer: NonNullable<Setting['answer']>, setting: Setting = {}) => {
+  const outcome = await mergeq(`queue runs -R acme/web -b main --retries 0 ${flags}`, { answer, ...setting })
+  const pages = outcome.requests.filter(({ path }) => path.endsWith('/listMergeQueueTestingResults'))
+  return { ...outcome, pages: pages.map(requested) }
+}
+
+describe('`queue runs`', () => {
+  test('prints a row for each result on a pipe', async () => {
+    const { code, out, err } = await runs('', service(2))
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out:
+        '2026-01-05T12:00:00.000Z\t0\trun-0\tpassed\tmerged\t\t60000\n' +
+        '2026-01-05T11:59:59.000Z\t1\trun-1\tfailed\tmerged\t\t60000\n',
+      err: '2 results of test runs for main of acme/web that ended from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.\n',
+    })
+  })
+
+  test('asks for the same range on every page, by the clock of the service', async () => {
+    const { code, pages, err } = await runs('--page-size 2', service(5), { now: noon + 7_200_000 })
+    expect(code, err).toBe(0)
+    expect(pages.map(({ offset, since, until }) => [offset, since, until])).toEqual(
+      [undefined, 2, 4].map(offset => [offset, '2026-01-04T12:00:00.000Z', '2026-01-05T12:00:00.000Z']),
+    )
+  })
+
+  test('reads on after a short page, and without totals until a page is empty', async () => {
+    const short = await runs(
+      '--page-size 2',
+      service(4, offset => (offset === 0 ? { testingResults: [result(0)] } : {})),
+    )
+    expect(short.pages.map(({ offset }) => offset)).toEqual([undefined, 1, 3])
+    const without = await runs(
+      '--page-size 2',
+      service(4, () => ({ totalItems: null })),
+    )
+    expect(without.pages.map(({ offset }) => offset)).toEqual([undefined, 2, 4])
+    expect([short.code, without.code]).toEqual([0, 0])
+  })
+
+  test('ends as incomplete where a page is empty before the total', async () => {
+    const cut = service(4, offset => (offset === 2 ? { testingResults: [] } : {}))
+    const { code, out, err } = await runs('--page-size 2 --json', cut)
+    expect({ code, window: JSON.parse(out).window.complete }).toEqual({ code: 17, window: false })
+    expect(err).toContain('the service counted 4 results and returned 2')
+  })
+
+  test.each([
+    [
+      'repeats a page',
+      () => ({ testingResults: [result(0), result(1)] }),
+      'the service returned the same results twice',
+      2,
+    ],
+    [
+      'repeats records without a time',
+      () => ({ testingResults: [{ prNumber: 1 }], totalItems: null }),
+      'the service returned the same results twice',
+      2,
+    ],
+    [
+      'gives more than it counts',
+      (offset: number) => ({ testingResults: [offset, offset + 1, offset + 2].map(result) }),
+      'the service counted 4 results and returned 6',
+      2,
+    ],
+    [
+      'counts fewer from page to page',
+      (offset: number) => ({ totalItems: 9 - offset }),
+      'the service counted 9 results and then 7, so some may have been skipped',
+      2,
+    ],
+  ])('ends as incomplete where the service %s', async (_, pageAt, problem, requests) => {
+    const { code, out, err, pages } = await runs('--page-size 2 --json', service(4, pageAt))
+    expect({ code, window: JSON.parse(out).window.complete, requests: pages.length }).toEqual({
+      code: 17,
+      window: false,
+      requests,
+    })
+    expect(err).toContain(problem)
+  })
+
+  test('does not take a number that is none for the end of the list', async () => {
+    const { code, err } = await runs(
+      '--page-size 2',
+      service(4, () => ({ totalItems: 'many' })),
+    )
+    expect(code).toBe(15)
+    expect(err).toContain('it has no valid number of results (totalItems)')
+  })
+
+  test('selects by outcome and pull request', async () => {
+    const outcome = await runs('--outcome failed --json', service(4))
+    expect(
+      JSON.parse(outcome.out).testingResults.map(({ prNumber }: { prNumber: number }) => prNumber),
+    ).toEqual([1, 3])
+    const one = await runs('--pr 2', service(4))
+    expect(one.out.split('\n').map(row => row.split('\t')[1])).toEqual(['2', undefined])
+  })
+
+  test('requests 45 days less a minute, and refuses more', async () => {
+    const { pages } = await runs('--since 45d', service(0))
+    expect(pages[0].since).toBe('2025-11-21T12:01:00.000Z')
+    const { code, err, pages: none } = await runs('--since 46d', service(0))
+    expect({ code, none }).toEqual({ code: 2, none: [] })
+    expect(err).toContain('The service keeps test runs for 45 days')
+    expect(err).toContain('--since 45d')
+  })
+
+  test('says which operation is missing', async () => {
+    const answer = (seen: Seen) =>
+      seen.path.endsWith('/getQueue') ? emptyQueue : { status: 404, body: 'Not Found' }
+    const { code, err } = await runs('', answer)
+    expect(code).toBe(5)
+    expect(err).toContain('has no operation listMergeQueueTestingResults (404)')
+  })
+
+  test.each([
+    [400, 6, 'The service rejected the request for the test runs in the queue for main of acme/web: No.'],
+    [500, 7, 'could not process the request for the test runs in the queue for main of acme/web (500)'],
+  ])('reports a status %i of the list', async (status, exit, message) => {
+    const answer = (seen: Seen) => (seen.path.endsWith('/getQueue') ? emptyQueue : { status, body: 'No.' })
+    const { code, out, err } = await runs('', answer)
+    expect({ code, out }).toEqual({ code: exit, out: '' })
+    expect(err).toContain(message)
+  })
+
+  test('lists what the sandbox tested', async () => {
+    const story = await openStory()
+    try {
+      await story.mergeq('pr submit 1')
+      story.clock.now += 60_000
+      const { code, out, err } = await story.mergeq('queue runs --json')
+      expect(code, err).toBe(0)
+      expect(JSON.parse(out)).toMatchObject({
+        testingResults: [{ prNumber: 1, outcome: 'passed', cycleConclusion: 'merged' }],
+        window: { complete: true },
+      })
+    } finally {
+      await story.close()
+    }
+  })
+})
