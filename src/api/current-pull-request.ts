@@ -1,8 +1,9 @@
 import type { Config } from '../config/settings.ts'
+import { pluralize } from '../domain/format.ts'
 import { missingPullRequestError } from '../domain/missing-pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { timeLeft } from '../domain/wait-time.ts'
-import { failureOrThrow, isPassing, MergeqError } from '../errors.ts'
+import { failureOrThrow, isPassing, MergeqError, usageError } from '../errors.ts'
 import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import type { ServiceClient } from './service-client.ts'
@@ -10,6 +11,8 @@ import type { ServiceClient } from './service-client.ts'
 interface LookupOptions {
   /** How to give a pull request, as a sentence, for the error. */
   readonly advice: string
+  /** Returns how to give the pull request of a number, as the end of a sentence: `run: mergeq pr get 7`. */
+  give(pr: string): string
   /** Why no request may be sent, without a full stop; undefined if it may be. */
   readonly whyOffline?: string | undefined
 }
@@ -22,30 +25,40 @@ interface LookupOptions {
 export async function findCurrentPullRequest(
   settings: Config,
   client: ServiceClient,
-  { advice, whyOffline }: LookupOptions,
+  { advice, give, whyOffline }: LookupOptions,
 ): Promise<string> {
   const { logger } = client
+  const checkPushed = async (number: string, unpushed: number) => {
+    if (unpushed === 0) return
+    const problem = `Your branch has ${pluralize(unpushed, 'commit')} that ${unpushed === 1 ? 'is' : 'are'} not pushed. The pull request of the pushed commits is #${number}.`
+    if (settings.changes) throw usageError(problem, `Push first, or ${give(number)}`)
+    await logger.info(problem)
+  }
   const known = await logger.withSpinner(
     () => 'looking up the pull request of the current commit',
     () => settings.read('pr'),
   )
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    await checkPushed(known, (await settings.find('pr'))?.unpushed ?? 0)
+    return known
+  }
   const lookup = await settings.lookUpCheckout()
-  const { branch, commit = '', commitProblem, problem } = lookup
+  const { branch, commit = '', commitProblem, problem, unpushed } = lookup
   const missing = (branchProblem?: string) => missingPullRequestError(lookup, branchProblem, advice)
   if (problem !== undefined) throw missing()
-  if (branch === undefined) throw missing('HEAD is detached')
+  if (branch === undefined) throw missing('no branch is checked out')
   const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
-  if (branch === targetBranch) throw missing(`${branch} is the target branch`)
+  if (branch === targetBranch) throw missing(`the current branch, ${branch}, is the target branch`)
   if (whyOffline !== undefined) throw missing(whyOffline)
   if (commitProblem !== undefined)
     await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
   const number = await readNumber(client, { repo, targetBranch, head: branch }).catch(error => {
     throw timeLeft(client.time) > 0 ? error : notFoundInTime(failureOrThrow(error))
   })
-  if (number === undefined) throw missing('the service has no pull request for this branch')
-  if (number === null) throw missing('the response contains no pull request number')
+  if (number === undefined) throw missing(`the service has no pull request for branch ${branch}`)
+  if (number === null) throw missing('the record of the service has no pull request number')
   await logger.debug(`pr: ${number} (branch ${branch})`)
+  await checkPushed(String(number), unpushed)
   return String(number)
 }
 

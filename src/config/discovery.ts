@@ -300,14 +300,34 @@ export function gitSource(
   const lookUpCommit = memoize(async () => {
     const [remote, commit] = [await selectedRemote(), await readHead()]
     if (remote === undefined || commit === undefined) return undefined
-    return findPullRequestOfCommit(host, remote, [commit, ...(await readPushed(remote))])
+    const pushed = await readPushed()
+    const found = await findPullRequestOfCommit(host, remote, pushed ? [commit, pushed] : [commit])
+    const { pr, commit: head } = found
+    return pr !== undefined && head !== commit
+      ? { ...found, pr: { ...pr, unpushed: await countUnpushed() } }
+      : found
   })
 
-  /** Returns the commit of the upstream branch, which is behind HEAD while commits are not pushed. */
-  async function readPushed({ name }: Remote): Promise<readonly string[]> {
-    const [pushed, base] = [await readCommit('@{upstream}'), await readCommit(`refs/remotes/${name}/HEAD`)]
-    // A branch whose upstream is the target branch was not pushed.
-    return pushed === undefined || pushed === base ? [] : [pushed]
+  const readBranch = async () =>
+    /^refs\/heads\/(.+)$/.exec(await readLine('symbolic-ref', '--quiet', 'HEAD'))?.[1]
+
+  /** Returns the commit of the current branch at the remote, which is behind HEAD while commits are not pushed. */
+  const readPushed = memoize(async () => {
+    const [remote, branch] = [await selectedRemote(), await readBranch()]
+    if (remote === undefined || branch === undefined) return undefined
+    const base = await readCommit(`refs/remotes/${remote.name}/HEAD`)
+    // A branch whose upstream is the target branch may have been pushed without becoming its upstream.
+    for (const name of ['@{upstream}', `refs/remotes/${remote.name}/${branch}`]) {
+      const pushed = await readCommit(name)
+      if (pushed !== undefined && pushed !== base) return pushed
+    }
+    return undefined
+  })
+
+  /** Returns how many commits of the current branch its branch at the remote does not have. */
+  async function countUnpushed(): Promise<number> {
+    const pushed = await readPushed()
+    return pushed === undefined ? 0 : Number(await readLine('rev-list', '--count', `${pushed}..HEAD`))
   }
 
   const finders: Finders = {
@@ -337,14 +357,14 @@ export function gitSource(
         const repo = await givenRepo?.()
         // Between a fork and its parent this throws.
         if (repo === undefined) await repositoryRemote()
-        return { isCiJob, problem: await explainMissingRemote(host, repo) }
+        return { isCiJob, problem: await explainMissingRemote(host, repo), unpushed: 0 }
       }
-      const commit = await readHead()
-      const branch = /^refs\/heads\/(.+)$/.exec(await readLine('symbolic-ref', '--quiet', 'HEAD'))?.[1]
+      const [commit, branch] = [await readHead(), await readBranch()]
       const commitProblem =
         (await lookUpCommit())?.commitProblem ?? (await explainGit(host, 'rev-parse', 'HEAD'))
       return {
         isCiJob,
+        unpushed: await countUnpushed(),
         ...(commit === undefined ? {} : { commit }),
         ...(commitProblem === undefined ? {} : { commitProblem }),
         ...(branch === undefined ? {} : { branch }),
@@ -361,7 +381,11 @@ async function findPullRequestOfCommit(
   host: ServiceHost,
   remote: Remote,
   commits: readonly string[],
-): Promise<{ readonly pr?: ResolvedValue | undefined; readonly commitProblem?: string }> {
+): Promise<{
+  readonly pr?: ResolvedValue | undefined
+  readonly commit?: string | undefined
+  readonly commitProblem?: string
+}> {
   const heads = await listPullRequestHeads(host, remote, '*')
   if (typeof heads === 'string') return { commitProblem: heads }
   const { name, repo } = remote
@@ -369,11 +393,12 @@ async function findPullRequestOfCommit(
   const commit = commits.find(sha => [...heads.values()].includes(sha))
   const numbers = [...heads].flatMap(([number, head]) => (head === commit ? [number] : []))
   if (numbers.length === 1)
-    return { pr: toResolvedValue(numbers[0], `the pull requests at git remote ${name}`) }
+    return { pr: toResolvedValue(numbers[0], `the pull requests at git remote ${name}`), commit }
+  const subject = `commit ${(commit ?? commits[0])?.slice(0, 7)}`
   return {
     commitProblem:
       numbers.length === 0
-        ? `it is not the head of a pull request in ${repo && repositoryName(repo)}`
-        : `it is the head of several pull requests in ${repo && repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
+        ? `${subject} is not the head of a pull request in ${repo && repositoryName(repo)}`
+        : `${subject} is the head of several pull requests in ${repo && repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
   }
 }

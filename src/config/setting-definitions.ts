@@ -213,6 +213,8 @@ export interface ResolvedValue {
   readonly place?: string
   /** How to fix an invalid value, unless the message about it says so. */
   readonly fix?: string
+  /** Of a pull request that the checkout gives: how many commits of the current branch it does not have. */
+  readonly unpushed?: number
 }
 
 /** Returns a text or a whole number as a value; undefined when it is empty or anything else. */

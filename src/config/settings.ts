@@ -81,6 +81,8 @@ function memoized(source: SettingSource): SettingSource {
 /** The settings of a command; each is looked up when it is first needed. */
 export interface Config {
   readonly store: Store
+  /** Whether the command changes data. */
+  readonly changes: boolean
   /**
    * Returns why the stored settings cannot be read, to warn of it. Throws it where they may decide which service gets
    * a request: unless option or variable give the base URL and the token, and where a profile was asked for.
@@ -227,6 +229,7 @@ export function resolveSettings(
     }
     return {
       store,
+      changes,
       async checkStore(needsToken = true) {
         const error = needsSettings ? await store.readError() : undefined
         if (error === undefined) return undefined

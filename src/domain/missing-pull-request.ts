@@ -10,6 +10,8 @@ export interface CheckoutLookup {
   readonly isCiJob?: boolean
   /** The current branch; undefined if HEAD is detached. */
   readonly branch?: string
+  /** How many commits of the current branch are not pushed. */
+  readonly unpushed: number
 }
 
 /**
@@ -24,15 +26,18 @@ export function missingPullRequestError(
   advice: string,
 ): MergeqError {
   const subject = branch === undefined ? commit && `commit ${commit.slice(0, 7)}` : `branch ${branch}`
-  const byCommit = commit === undefined ? 'By commit' : `By commit ${commit.slice(0, 7)}`
   const reasons = [
-    ['By CI job', isCiJob ? 'the job has no pull request number' : undefined],
-    ['By commit and branch', problem],
-    [byCommit, commitProblem],
-    ['By branch', branchProblem],
-  ].flatMap(([way, reason]) => (reason === undefined ? [] : [`${way}: ${reason}.`]))
+    isCiJob ? 'the CI job has no pull request number' : undefined,
+    problem,
+    commitProblem,
+    branchProblem,
+  ].flatMap(reason => (reason === undefined ? [] : [`${toSentenceCase(reason)}.`]))
   return usageError(
     subject === undefined ? 'No pull request was given.' : `No pull request was found for ${subject}.`,
     [...reasons, `MERGEQ_PR is not set. ${advice}`].join('\n'),
   )
 }
+
+/** The names of programs keep their case. */
+const toSentenceCase = (text: string): string =>
+  text.startsWith('git ') ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`

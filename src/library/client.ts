@@ -351,7 +351,12 @@ async function findPullRequest(
 ): Promise<{ readonly number: number; readonly settings: Config }> {
   const { settings } = client
   if (reference === undefined && !client.discover) throw notGivenError('pr')
-  const text = reference ?? (await findCurrentPullRequest(settings, client, { advice: 'Set the option pr.' }))
+  const text =
+    reference ??
+    (await findCurrentPullRequest(settings, client, {
+      advice: 'Set the option pr.',
+      give: pr => `set the option pr to ${pr}.`,
+    }))
   const givenRepo = given.repo === undefined ? undefined : String(given.repo)
   const { number, repo } = readReference(text, givenRepo, client.nameOf)
   if (repo === undefined) return { number, settings }

@@ -65,7 +65,8 @@ async function findPullRequest(command: string, settings: Config, { client, opti
   const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
   return findCurrentPullRequest(settings, client(), {
     advice: `Specify a pull request: mergeq ${command} 123`,
-    whyOffline: options.dryRun ? '--dry-run sends no request' : undefined,
+    give: pr => `run: ${settings.commandLine([...command.split(' '), pr])}`,
+    whyOffline: options.dryRun ? '--dry-run does not ask the service by branch' : undefined,
   })
 }
 

@@ -114,6 +114,42 @@ describe('the pull request of the current branch', () => {
     expect(sent.at(-1)).toEqual({ path: '/v1/getSubmittedPullRequest', pr: { number: pr } })
   })
 
+  const ahead = {
+    'ls-remote': prints(ref(other, 8)),
+    'rev-parse refs/remotes/origin/HEAD': prints(`${commit}\n`),
+    [`rev-list --count ${other}..HEAD`]: prints('2\n'),
+  }
+
+  test.each([
+    ['the upstream', '@{upstream}', ahead['ls-remote'], 8],
+    [
+      'the branch of the same name, without an upstream',
+      'refs/remotes/origin/fix-cart',
+      ahead['ls-remote'],
+      8,
+    ],
+    ['the branch alone, if the remote cannot be asked', '@{upstream}', denied, 123],
+  ])(
+    'a read goes on with the pull request of %s and says so, a change sends nothing',
+    async (_, ref, lsRemote, pr) => {
+      const git = { ...ahead, [`rev-parse ${ref}`]: prints(`${other}\n`), 'ls-remote': lsRemote }
+      const sentence = `Your branch has 2 commits that are not pushed. The pull request of the pushed commits is #${pr}.`
+      const answer = service({ body: record({ prNumber: pr }) })
+      const read = await inCheckout('pr get --exit-status', git, {
+        answer: seen => (seen.body.includes('"number"') ? { body: record({ prNumber: pr }) } : answer(seen)),
+      })
+      expect(read.code).toBe(8)
+      expect(read.sent.at(-1)).toEqual({ path: '/v1/getSubmittedPullRequest', pr: { number: pr } })
+      expect(read.err).toContain(sentence)
+      const change = await inCheckout('pr submit --repo acme/web', git)
+      expect({ code: change.code, out: change.out }).toEqual({ code: 2, out: '' })
+      expect(change.sent.filter(({ path }) => !path.includes('getSubmitted'))).toEqual([])
+      expect(change.err).toBe(
+        `mergeq: ${sentence}\n  Push first, or run: mergeq pr submit ${pr} --repo acme/web\n`,
+      )
+    },
+  )
+
   test('decides between several pull requests with the current commit', async () => {
     const several = { 'ls-remote': prints(ref(commit, 7) + ref(other, 8) + ref(commit, 123)) }
     const { code, sent } = await inCheckout('pr restart', several)
@@ -123,7 +159,7 @@ describe('the pull request of the current branch', () => {
     })
     const { err } = await inCheckout('pr restart', several, { answer: service(unknown) })
     expect(err).toContain(
-      '  By commit 2ff2b16: it is the head of several pull requests in github.com/acme/web: #7, #123.\n',
+      '  Commit 2ff2b16 is the head of several pull requests in github.com/acme/web: #7, #123.\n',
     )
   })
 
@@ -160,8 +196,8 @@ describe('the pull request of the current branch', () => {
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.
-  By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
-  By branch: --dry-run sends no request.
+  git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
+  --dry-run does not ask the service by branch.
   MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123
 `,
     )
@@ -187,9 +223,9 @@ describe('the pull request of the current branch', () => {
 })
 
 describe('if no pull request is found, the error says what was tried and why it failed', () => {
-  const asked = 'By branch: the service has no pull request for this branch.'
+  const asked = 'The service has no pull request for branch fix-cart.'
   const notAccepted = (reason: string) =>
-    `By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: ${reason}.`
+    `git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: ${reason}.`
   const refused = (err: string) => ({ 'ls-remote': fails(err) })
   const cases: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, line: string])[] =
     [
@@ -197,7 +233,7 @@ describe('if no pull request is found, the error says what was tried and why it 
       [
         'ls-remote times out',
         { 'ls-remote': { code: 137, out: '', timedOut: true } },
-        'By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, did not finish within 10s.',
+        'git ls-remote git@github.com:acme/web.git, without the settings of the checkout, did not finish within 10s.',
       ],
       [
         'git fails with a credential in its message',
@@ -208,22 +244,22 @@ describe('if no pull request is found, the error says what was tried and why it 
       [
         'no pull request has the commit',
         { 'ls-remote': prints(ref(other, 7)) },
-        'By commit 2ff2b16: it is not the head of a pull request in github.com/acme/web.',
+        'Commit 2ff2b16 is not the head of a pull request in github.com/acme/web.',
       ],
       [
         'the remote has no pull requests',
         { 'ls-remote': prints('') },
-        'By commit 2ff2b16: remote origin lists no pull requests.',
+        'Remote origin lists no pull requests.',
       ],
       [
         'the remote is not asked over http',
         { 'remote -v': prints('origin\thttp://github.com/acme/web.git (fetch)\n') },
-        'By commit 2ff2b16: remote origin uses http; only https and ssh are supported.',
+        'Remote origin uses http; only https and ssh are supported.',
       ],
       [
         'the commit is missing',
         { 'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path") },
-        "By commit: ambiguous argument 'HEAD': unknown revision or path.",
+        "Ambiguous argument 'HEAD': unknown revision or path.",
       ],
     ]
   test.each(cases)('%s', async (_, git, line) => {
@@ -238,31 +274,31 @@ describe('if no pull request is found, the error says what was tried and why it 
   test('the record has no number', async () => {
     const { code, err } = await inCheckout('pr get', {}, { answer: service({ body: '{"state":"pending"}' }) })
     expect(code).toBe(2)
-    expect(err).toContain('  By branch: the response contains no pull request number.\n')
+    expect(err).toContain('  The record of the service has no pull request number.\n')
   })
 
   const onBranch = (branch: string, reason: string) => `No pull request was found for ${branch}.
   ${notAccepted('git@github.com: Permission denied (publickey)')}
-  By branch: ${reason}.`
+  ${reason}.`
   const notGiven = (reason: string) => `No pull request was given.
-  By commit and branch: ${reason}.`
+  ${reason}.`
   const unasked: readonly (readonly [command: string, result: GitResult, err: string])[] = [
     [
       'symbolic-ref --quiet HEAD',
       prints('refs/heads/main\n'),
-      onBranch('branch main', 'main is the target branch'),
+      onBranch('branch main', 'The current branch, main, is the target branch'),
     ],
-    ['symbolic-ref --quiet HEAD', fails('', 1), onBranch('commit 2ff2b16', 'HEAD is detached')],
-    ['remote -v', prints(''), notGiven('the checkout has no remote')],
+    ['symbolic-ref --quiet HEAD', fails('', 1), onBranch('commit 2ff2b16', 'No branch is checked out')],
+    ['remote -v', prints(''), notGiven('The checkout has no remote')],
     [
       'remote -v',
       prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n'),
-      notGiven('no remote is named origin or upstream'),
+      notGiven('No remote is named origin or upstream'),
     ],
     [
       'remote -v',
       fails('fatal: not a git repository (or any of the parent directories): .git\n'),
-      notGiven('this is not a git checkout'),
+      notGiven('This is not a git checkout'),
     ],
     ['remote -v', { code: 127, out: '' }, notGiven('git was not found')],
   ]
@@ -278,9 +314,7 @@ describe('if no pull request is found, the error says what was tried and why it 
   test('the checkout belongs to another repository than --repo', async () => {
     const { err, sent } = await inCheckout('pr get -R acme/api -b main')
     expect(sent).toEqual([])
-    expect(err).toContain(
-      '  By commit and branch: no remote of the checkout belongs to github.com/acme/api.\n',
-    )
+    expect(err).toContain('  No remote of the checkout belongs to github.com/acme/api.\n')
   })
 
   test('a change between a fork and its parent names both', async () => {
@@ -294,9 +328,7 @@ describe('if no pull request is found, the error says what was tried and why it 
 
   test('in a CI job that names none', async () => {
     const { err } = await inCheckout('pr get', {}, { env: { CI: 'true' }, answer: service(unknown) })
-    expect(err).toContain(
-      'branch fix-cart.\n  By CI job: the job has no pull request number.\n  By commit 2ff2b16: ',
-    )
+    expect(err).toContain('branch fix-cart.\n  The CI job has no pull request number.\n  git ls-remote ')
   })
 })
 
@@ -305,8 +337,8 @@ test('a method of the library without a pull request asks by the branch, and say
   const { client, requests } = await clientOf(service(unknown), {}, { ...nodeHost, cwd: '/repo', git })
   await expect(client.cancelPullRequest()).rejects.toMatchObject({
     message: 'No pull request was found for branch fix-cart.',
-    hint: `By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
-By branch: the service has no pull request for this branch.
+    hint: `git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
+The service has no pull request for branch fix-cart.
 MERGEQ_PR is not set. Set the option pr.`,
   })
   expect(requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))).toEqual([byBranch])
