@@ -18,7 +18,7 @@ interface ErrorContext extends ErrorOptions {
 interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
-  readonly client: Pick<ServiceClient, 'advice' | 'nameOf'>
+  readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy'>
   /** After a 404: whether the queue of the request exists; undefined if that is not known. */
   readonly hasQueue?: boolean | undefined
 }
@@ -110,7 +110,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
-      hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128.',
+      hint: `Set ${context.client.proxy === undefined ? 'HTTPS_PROXY' : 'the option proxy'} to a URL with the user name and password, for example http://user:password@proxy.example:3128.`,
     }
   if (status === 413)
     return {

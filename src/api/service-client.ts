@@ -37,6 +37,8 @@ export interface ServiceClient {
   /** The time of the whole command, where that is limited: every request has what is left of it. */
   readonly time?: WaitTime | undefined
   readonly maxRetries: number
+  /** The address of the proxy, in the place of that of the environment. */
+  readonly proxy?: string | undefined
   readonly settings: Config
   readonly logger: Logger
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
@@ -126,7 +128,14 @@ export function createServiceClient<T extends ClientParts>(
 }
 
 /** Throws a usage error for a file of authorities that cannot be read. */
-async function openHttpClient({ host, logger, settings, options, nameOf }: ClientParts): Promise<HttpClient> {
+async function openHttpClient({
+  host,
+  logger,
+  settings,
+  options,
+  proxy,
+  nameOf,
+}: ClientParts): Promise<HttpClient> {
   const caFile = await settings.read('caFile')
   const { origin: authoritiesOrigin = '' } = (await settings.find('caFile')) ?? {}
   const authorities = await readAuthorities(caFile, authoritiesOrigin, host)
@@ -136,6 +145,7 @@ async function openHttpClient({ host, logger, settings, options, nameOf }: Clien
   return createHttpClient({
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
+    proxy,
     authorities,
     authoritiesOrigin,
     nameOf,

@@ -2,7 +2,7 @@ import { extendError, isMergeqError, type MergeqError, toMergeqError, usageError
 import type { ServiceHost } from '../host/host.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
-import { bypassesProxy, proxyFromEnvironment, proxyVariable } from './proxy.ts'
+import { bypassesProxy, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { ConnectionPools, sendOnce } from './undici.ts'
 
@@ -10,6 +10,8 @@ export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
 export interface HttpClientOptions
   extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
+  /** The address of the proxy, in the place of that of the environment. */
+  readonly proxy?: string | undefined
   /** Further certificate authorities, in PEM. */
   readonly authorities: readonly string[]
   /** Where the file of authorities was named, for messages: `--ca-file`. */
@@ -62,9 +64,9 @@ export interface HttpClient {
 export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
   const { env, runtime, clock, interrupted, isLoopback } = clientOptions
   const certificates = await parseCertificates(clientOptions.authorities, clientOptions.authoritiesOrigin)
-  /** Returns the host of the proxy for a URL. Throws a usage error for an invalid address of the proxy. */
-  const proxyOf = (url: URL) =>
-    isLoopback(url.hostname) || bypassesProxy(url, env) ? undefined : proxyFromEnvironment(env)?.host
+  const proxies = proxySource(env, clientOptions.proxy)
+  /** Returns the proxy for a URL; this machine is never reached through one. */
+  const proxyFor = (url: URL) => (isLoopback(url.hostname) ? undefined : proxies.proxyFor(url))
   let transportPromise: Promise<Transport> | undefined
   let retryCount = 0
   const closing = new AbortController()
@@ -74,13 +76,19 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const isSecure = url.protocol === 'https:'
     const limit = Math.min(connectLimit, clientOptions.limit)
     const connection =
-      isSecure && proxyOf(url) === undefined ? preconnect(url, limit, createLookup(isLoopback)) : undefined
+      isSecure && proxyFor(url) === undefined ? preconnect(url, limit, createLookup(isLoopback)) : undefined
     await connection?.started
     // First undici: V8 rejects code that was cached under other flags.
     const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
     await clientOptions.beforeRequests?.()
     const secureContext = isSecure ? await createTrust(certificates) : undefined
-    const pools = createConnectionPools(env, { limit, preconnect: connection, isLoopback, secureContext })
+    const pools = createConnectionPools({
+      proxyFor,
+      limit,
+      preconnect: connection,
+      isLoopback,
+      secureContext,
+    })
     return { pools, sendOnce }
   }
 
@@ -97,7 +105,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
     const headers = { ...request.headers, ...credential, 'accept-encoding': 'gzip' }
-    const proxy = proxyOf(url)
+    const proxy = proxyFor(url)?.host
     // The start of the upload is observed only where it decides whether the request may have been applied.
     const isObserved = request.isChange || proxy !== undefined
     let began = !isObserved
@@ -122,7 +130,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
         operation: request.operation,
         host: url.host,
         proxy,
-        proxyVariable: proxyVariable(env),
+        proxies,
         // A request without a body has no upload to observe.
         began: began || (request.body === undefined && pool.isConnected()),
         limit,
@@ -162,7 +170,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   return {
     async send(request, options) {
       // The error of a wrong proxy comes before anything is loaded.
-      proxyOf(new URL(request.url))
+      proxyFor(new URL(request.url))
       transportPromise ??= openTransport(new URL(request.url))
       const transport = await transportPromise
       for (let attempts = 1; ; attempts++) {

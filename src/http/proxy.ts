@@ -11,18 +11,46 @@ function findVariable(env: Environment, upperCase: string) {
   return name === undefined ? undefined : { name, value: (env[name] ?? '').trim() }
 }
 
+/** Which proxy requests go through. */
+export interface ProxySource {
+  /** The variable or the option that names it. */
+  readonly name: string
+  /** What to do if it does not work. */
+  readonly check: string
+  /** Returns the proxy for a URL; undefined without one. Throws a usage error for an invalid address. */
+  proxyFor(url: URL): URL | undefined
+}
+
+/** Returns the proxy that the caller gives, for every URL, or else that of the environment. */
+export function proxySource(env: Environment, given: string | undefined): ProxySource {
+  const name = given === undefined ? proxyVariable(env) : 'the option proxy'
+  return {
+    name,
+    check: given === undefined ? `Check the proxy in ${name}, or bypass it with NO_PROXY.` : `Check ${name}.`,
+    proxyFor(url) {
+      if (given !== undefined) return checkProxy(given, name)
+      return bypassesProxy(url, env) ? undefined : proxyFromEnvironment(env)
+    },
+  }
+}
+
 /** Returns the name of the variable that names the proxy. */
 export const proxyVariable = (env: Environment): string =>
   findVariable(env, 'HTTPS_PROXY')?.name ?? 'HTTPS_PROXY'
 
-/**
- * Returns the proxy in HTTPS_PROXY (or https_proxy), or undefined when the variable is not set. An address without a
- * scheme is an http address. Throws a usage error, which never shows the value, for an invalid address.
- */
+/** Returns the proxy in HTTPS_PROXY (or https_proxy), or undefined when the variable is not set. */
 export function proxyFromEnvironment(env: Environment): URL | undefined {
   const variable = findVariable(env, 'HTTPS_PROXY')
-  if (variable === undefined) return undefined
-  const { name, value } = variable
+  return variable && checkProxy(variable.value, variable.name)
+}
+
+/**
+ * Returns the address of a proxy. One without a scheme is an http address. Throws a usage error, which never shows the
+ * value, for an invalid address.
+ *
+ * @param name the variable or the option that has the value
+ */
+export function checkProxy(value: string, name: string): URL {
   const isSocks = /^socks\w*:/i.test(value)
   const url = isSocks ? undefined : parseProxy(value)
   if (url !== undefined) return url

@@ -1,6 +1,6 @@
 import { type ErrorDetails, MergeqError } from '../errors.ts'
 import { notLoopbackCode } from './connect.ts'
-import { ProxyConnectionError } from './proxy.ts'
+import { ProxyConnectionError, type ProxySource } from './proxy.ts'
 
 /** Why an attempt failed, and how far it got (docs/reference/network.md, "Kinds of failure"). */
 export interface TransportError {
@@ -13,8 +13,7 @@ interface RequestInfo {
   readonly operation: string
   readonly host: string
   readonly proxy: string | undefined
-  /** The environment variable that names the proxy. */
-  readonly proxyVariable: string
+  readonly proxies: Pick<ProxySource, 'name' | 'check'>
   readonly began: boolean
   /** The time limit of the attempt, in milliseconds. */
   readonly limit: number
@@ -98,12 +97,12 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
   }
 }
 
-const proxyName = ({ proxy, proxyVariable }: RequestInfo): string => `proxy ${proxy} (${proxyVariable})`
+const proxyName = ({ proxy, proxies }: RequestInfo): string => `proxy ${proxy} (${proxies.name})`
 
 const proxyRefusal = (status: string, info: RequestInfo): Failure =>
   status === '407' || status === '401'
     ? notSent(`The ${proxyName(info)} requires a login (${status}); the service was not reached`, {
-        hint: `Set ${info.proxyVariable} to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.`,
+        hint: `Set ${info.proxies.name} to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.`,
         retryable: false,
         failedStep: 'proxy',
       })
@@ -112,8 +111,7 @@ const proxyRefusal = (status: string, info: RequestInfo): Failure =>
         failedStep: 'proxy',
       })
 
-const checkProxy = ({ proxyVariable }: RequestInfo): string =>
-  `Check the proxy in ${proxyVariable}, or bypass it with NO_PROXY. ${nothingSent}`
+const checkProxy = ({ proxies }: RequestInfo): string => `${proxies.check} ${nothingSent}`
 
 /** The failure of undici to load its HTTP parser; undefined for every other failure. */
 const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>

@@ -7,7 +7,6 @@ import buildConnectorBy from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
-import type { Environment } from '../host/host.ts'
 import { connectLimit, createLookup, type Preconnect } from './connect.ts'
 import {
   decompress,
@@ -17,7 +16,7 @@ import {
   readBody,
   responseTooLargeError,
 } from './messages.ts'
-import { bypassesProxy, ProxyConnectionError, proxyAuthorization, proxyFromEnvironment } from './proxy.ts'
+import { ProxyConnectionError, proxyAuthorization } from './proxy.ts'
 import { timeLimitCode } from './transport-error.ts'
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
@@ -178,7 +177,9 @@ export async function createTrust(certificates: readonly string[]): Promise<Secu
 }
 
 interface ConnectOptions {
-  /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
+  /** Returns the proxy for a URL; undefined where the host is reached directly. */
+  proxyFor(url: URL): URL | undefined
+  /** Returns whether a host is this machine. */
   isLoopback(hostname: string): boolean
   /** The time limit for opening a connection, in milliseconds. */
   readonly limit?: number
@@ -204,10 +205,13 @@ export interface ConnectionPools {
 }
 
 /** Creates pools on demand. Certificates are validated whatever the environment says. */
-export function createConnectionPools(
-  env: Environment,
-  { isLoopback, limit = connectLimit, secureContext, preconnect }: ConnectOptions,
-): ConnectionPools {
+export function createConnectionPools({
+  proxyFor,
+  isLoopback,
+  limit = connectLimit,
+  secureContext,
+  preconnect,
+}: ConnectOptions): ConnectionPools {
   const connect = {
     timeout: limit,
     autoSelectFamily: true,
@@ -262,9 +266,10 @@ export function createConnectionPools(
   }
   return {
     poolFor(url, isFresh) {
-      const isDirect = isLoopback(url.hostname) || bypassesProxy(url, env)
+      const proxy = proxyFor(url)
+      const isDirect = proxy === undefined
       const shared = isFresh ? undefined : sharedPools.get(isDirect)
-      const pool = shared ?? createPool(isDirect ? undefined : proxyFromEnvironment(env))
+      const pool = shared ?? createPool(proxy)
       if (!isFresh) sharedPools.set(isDirect, pool)
       pool.allow()
       return pool

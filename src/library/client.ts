@@ -21,7 +21,7 @@ import { repositoryKey } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
-import { createInterruption, type ServiceHost } from '../host/host.ts'
+import { createInterruption, type Environment, type ServiceHost } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
@@ -69,7 +69,14 @@ export type Client = Readonly<Record<MethodName, (options?: object) => Promise<J
  */
 export function createHostClient(options: ClientOptions, host: ServiceHost): Client {
   const secrets = createRedactor()
-  const { token, signal, onNotice, discover = true, ...settings } = readClientOptions(options, secrets.redact)
+  const {
+    token,
+    signal,
+    proxy,
+    onNotice,
+    discover = true,
+    ...settings
+  } = readClientOptions(options, secrets.redact)
   if (token !== undefined) secrets.hide(token.trim())
   // A callback that fails, or never ends, must not stop a change.
   const notify = async (text: string) => onNotice?.(text)
@@ -78,8 +85,11 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   }
   const clientHost: ServiceHost = {
     ...host,
-    // Without an environment there are no stored settings either, and no proxy.
-    env: { ...(discover ? host.env : {}), ...(token === undefined ? {} : { MERGEQ_TOKEN: token }) },
+    // Without an environment there are no stored settings either, and no proxy but one that is asked for.
+    env: {
+      ...(discover ? host.env : proxy === 'environment' ? proxiesIn(host.env) : {}),
+      ...(token === undefined ? {} : { MERGEQ_TOKEN: token }),
+    },
   }
   // Without any token, the option is what to set.
   const namesToken = token !== undefined || !discover || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
@@ -89,6 +99,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
     host: clientHost,
     write,
     signal,
+    proxy: proxy === 'environment' ? undefined : proxy?.toString(),
     secrets,
     namesToken,
     submissions: new Map(),
@@ -126,6 +137,10 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   return methods as unknown as Client
 }
 
+/** The variables of an environment that are about proxies. */
+const proxiesIn = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => /^(?:https|no)_proxy$/i.test(name)))
+
 function readClientOptions(options: ClientOptions, redact: (text: string) => string): ClientOptions {
   try {
     return readOptions('createClient', options, clientReaders)
@@ -149,6 +164,8 @@ interface ClientContext {
   readonly write: LogWriter['write']
   /** The signal of the client, which aborts every call. */
   readonly signal: AbortSignal | undefined
+  /** The address of the proxy, in the place of that of the environment. */
+  readonly proxy: string | undefined
   readonly secrets: Redactor
   /** Whether messages name the token as an option. */
   readonly namesToken: boolean
@@ -271,7 +288,7 @@ const nameOf = (name: string): string => name
 async function createCallClient(
   given: GivenSettings,
   signal: AbortSignal | undefined,
-  { secrets, namesToken, write, discover, ...context }: ClientContext,
+  { secrets, namesToken, write, discover, proxy, ...context }: ClientContext,
   { changes, time }: { readonly changes: boolean; readonly time?: WaitTime },
 ): Promise<CallClient> {
   if (!discover && given.profile !== undefined)
@@ -297,6 +314,7 @@ async function createCallClient(
     settings,
     options: { timeout: await settings.read('timeout'), verbose: false },
     time,
+    proxy,
     maxRetries: await settings.require('retries'),
     logger,
     secrets,

@@ -7,6 +7,7 @@ import { pullRequest, repository, toggle } from '../domain/values/types.ts'
 import { headCommit, waitOptions } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
 import { isMergeqError, type MergeqError, toMergeqError, usageError, usageHint, withName } from '../errors.ts'
+import { checkProxy } from '../http/proxy.ts'
 import type { Json } from '../json.ts'
 import type { ClientOptions, CommonOptions, WaitForPullRequestsOptions } from './types.ts'
 
@@ -54,6 +55,13 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
   discover(value) {
     if (typeof value !== 'boolean') throw usageError('The value must be of type boolean.')
     return value
+  },
+  proxy(value) {
+    const text = value instanceof URL ? value.href : value
+    if (typeof text !== 'string') throw usageError('The value must be of type string or URL.')
+    // Without its scheme, a misspelled word would be a host.
+    if (text !== 'environment') checkProxy(text.includes('://') ? text : '', 'proxy')
+    return text
   },
   onNotice(value) {
     if (typeof value !== 'function') throw usageError('The value must be of type (text: string) => void.')

@@ -182,6 +182,12 @@ export interface ClientOptions extends CommonOptions {
    * that no option gives is then an error. Meant for servers.
    */
   readonly discover?: boolean | undefined
+  /**
+   * The proxy of all requests, as a URL such as `http://user:password@proxy.example:3128`; its scheme is `http` or
+   * `https`. `environment` is what `HTTPS_PROXY` and `NO_PROXY` say, also with `discover: false`, and the default without
+   * it. With `discover: false` alone there is no proxy. This machine is never reached through one.
+   */
+  readonly proxy?: string | URL | undefined
   /** Aborts every call that is in progress. */
   readonly signal?: AbortSignal | undefined
   /** Receives each message that the command line would print on standard error, such as a warning. */

@@ -409,7 +409,7 @@ test('--timeout applies while a service does not complete the TLS handshake', as
 test('what a connection received before does not count against the size limit of a response', async () => {
   const service = kept(await startTestServer({ answer: () => ({ body: 'OK', delay: 200 }) }))
   const url = `${service.baseUrl()}/getQueue`
-  const pools = createConnectionPools({}, { isLoopback })
+  const pools = createConnectionPools({ proxyFor: () => undefined, isLoopback })
   const request = { operation: 'getQueue', method: 'GET', url, headers: {}, isChange: false } as const
   const { status } = await sendOnce(
     { ...pools.poolFor(new URL(url), false), received: () => 1e9 },

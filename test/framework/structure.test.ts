@@ -45,7 +45,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     '../completions',
     ...base,
   ],
-  // The library logs and redacts its notices as the command line does.
+  // The library logs and redacts its notices as the command line does, and reads a proxy as the HTTP client does.
   library: [
     'wait',
     'api',
@@ -53,6 +53,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'domain',
     'host',
     'http types',
+    'http/proxy',
     'output/logger',
     'output/redactor',
     // `mergeq/testing`.

@@ -6,7 +6,7 @@ const read = {
   operation: 'getQueue',
   host: 'queue.example',
   proxy: undefined,
-  proxyVariable: 'HTTPS_PROXY',
+  proxies: { name: 'HTTPS_PROXY', check: 'Check the proxy in HTTPS_PROXY, or bypass it with NO_PROXY.' },
   began: true,
   limit: 1_000,
   node: '20.18.1',
