@@ -41,8 +41,7 @@ export async function exchange<P extends Params>(
   request: Request,
   { hasQueue, ...options }: ExchangeOptions = {},
 ): Promise<Exchange> {
-  const token = request.credential === 'token' ? await client.token() : undefined
-  const response = await receive(client, request, token?.value, options)
+  const { token, response } = await receiveAnswer(client, request, options)
   const { attempts, sentAt } = response
   const date = Date.parse(response.headers.get('date') ?? '')
   const toResult = (decoded: DecodedResponse) => ({
@@ -74,6 +73,24 @@ export async function exchange<P extends Params>(
     const details = { attempts, sentAt, host, operation: request.operation, sentState: 'ambiguous' } as const
     throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
   }
+}
+
+/**
+ * Sends a request with the token. If it is rejected in a wait, or in the library, the token is looked up again, and a
+ * read is sent with another one. A change is not: whoever recovers it counts how often it was sent.
+ */
+async function receiveAnswer(client: ServiceClient, request: Request, options: ExchangeOptions) {
+  const token = request.credential === 'token' ? await client.token() : undefined
+  const response = await receive(client, request, token?.value, options)
+  const renews = client.time !== undefined || client.renewsToken === true
+  if (response.status !== 401 || token === undefined || !renews) return { token, response }
+  if (request.isChange) {
+    await client.token(response.sentAt).catch(() => undefined)
+    return { token, response }
+  }
+  const other = await client.token(response.sentAt)
+  if (other.value === token.value) return { token, response }
+  return { token: other, response: await receive(client, request, other.value, options) }
 }
 
 async function receive(

@@ -42,7 +42,13 @@ export interface ServiceClient {
   readonly settings: Config
   readonly logger: Logger
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
-  token(): Promise<{ readonly value: string; readonly source: string }>
+  /**
+   * Returns the token, which is looked up once. With `after`, in milliseconds since 1970, what was looked up before is
+   * looked up again: the token of a file or a program may be another one.
+   */
+  token(after?: number): Promise<{ readonly value: string; readonly source: string }>
+  /** Whether a token that is rejected is looked up again, as it is in a wait. */
+  readonly renewsToken?: boolean
   httpClient(): Promise<HttpClient>
   /** Whether a request would be a bug: the command line prints its requests instead of sending them. */
   readonly isDryRun?: boolean
@@ -66,9 +72,11 @@ export async function requireWritable({
   )
 }
 
-/** Returns the host with git limited to what is left of a time. */
-export const limitGit = <H extends ServiceHost>(host: H, time: WaitTime): H => ({
+/** Returns the host with git, and the program that prints the token, limited to what is left of a time. */
+export const limitPrograms = <H extends ServiceHost>(host: H, time: WaitTime): H => ({
   ...host,
+  readLine: (words, options) =>
+    host.readLine(words, { ...options, timeout: attemptTime(time, options.timeout) }),
   git: async (args, options) =>
     mayBegin(time)
       ? host.git(args, { ...options, timeout: attemptTime(time, options.timeout) })
@@ -104,8 +112,8 @@ export function createServiceClient<T extends ClientParts>(
   let httpClient: Promise<HttpClient> | undefined
   return {
     ...parts,
-    async token() {
-      const token = await parts.token()
+    async token(after) {
+      const token = await parts.token(after)
       const { hostname } = new URL(await parts.settings.require('baseUrl'))
       if (token.value.length < minSecretLength && !isLoopback(hostname))
         await parts.logger.warnOnce(

@@ -122,7 +122,7 @@ export const programSummary = 'Work with merge queues and flaky tests from the c
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
   ['MERGEQ_TOKEN_FILE', 'File with the API token, if MERGEQ_TOKEN is not set'],
-  ['TRUNK_API_TOKEN', 'API token if neither is set, for the default base URL only'],
+  ['TRUNK_API_TOKEN', 'API token if none of these is set, for the default base URL only'],
   ['MERGEQ_READ_ONLY', '`1` refuses every change of the service, except in a dry run and in a sandbox'],
   ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
   ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],

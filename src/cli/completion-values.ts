@@ -114,6 +114,8 @@ async function readQueue(
     secrets,
     logger: createLogger(silent, { quiet: true, verbose: false, json: false }),
     options: { retries: 0, timeout: remaining(), verbose: false },
+    // No program is run while somebody is typing: it may ask a question.
+    tokenTime: 0,
   })
   try {
     const queue = {

@@ -1,9 +1,8 @@
 import { isChange } from '../api/operation.ts'
-import { createServiceClient, limitGit } from '../api/service-client.ts'
+import { createServiceClient, limitPrograms } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
-import { readToken } from '../config/token.ts'
-import { memoize } from '../domain/memoize.ts'
+import { createTokenReader } from '../config/token.ts'
 import { findFormat, printsData } from '../domain/output-formats.ts'
 import { parseDuration } from '../domain/values/time.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
@@ -40,12 +39,15 @@ const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
 
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
-  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit'>,
+  command: Pick<
+    Command,
+    'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit' | 'tokenTime'
+  >,
   args: ParsedArgs,
   { host: unlimitedHost, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
   const time = startCommandTime(command, args, unlimitedHost)
-  const host = time === undefined ? unlimitedHost : limitGit(unlimitedHost, time)
+  const host = time === undefined ? unlimitedHost : limitPrograms(unlimitedHost, time)
   // A remark about the settings can come before the format of messages is known.
   const remarks: string[] = []
   let log = async (text: string) => {
@@ -110,6 +112,7 @@ export async function createContext(
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
   })
   const shared = { host, settings, options, results, messages, logger, secrets, startedAt, time } as const
+  const { tokenTime } = command
   let client: CommandClient | undefined
   return {
     ...shared,
@@ -118,7 +121,7 @@ export async function createContext(
     printer,
     runCommandLine,
     client() {
-      client ??= createCommandClient(shared)
+      client ??= createCommandClient({ ...shared, tokenTime })
       return client
     },
     close: async () => client?.close(),
@@ -198,6 +201,7 @@ export const createCommandClient = (parts: {
   readonly time?: WaitTime | undefined
   readonly logger: Logger
   readonly secrets: SecretOutput
+  readonly tokenTime?: number | undefined
 }): CommandClient =>
   createServiceClient({
     ...parts,
@@ -205,5 +209,9 @@ export const createCommandClient = (parts: {
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
     isDryRun: parts.options.dryRun === true,
-    token: memoize(() => readToken(parts.host, parts.settings, parts.secrets.hide, parts.logger.warn)),
+    token: createTokenReader(parts.host, parts.settings, {
+      hide: parts.secrets.hide,
+      warn: parts.logger.warn,
+      time: parts.tokenTime,
+    }),
   })

@@ -2,6 +2,7 @@ import gitUrlParse from 'git-url-parse'
 import { formatDuration } from '../domain/format.ts'
 import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
+import { withoutTokens } from './token-text.ts'
 
 export interface GitRemote extends Repository {
   readonly protocol: string
@@ -104,14 +105,6 @@ export async function listRemoteBranches(host: ServiceHost): Promise<readonly st
 const localTimeLimit = 5_000
 /** The time limit of a git command that asks a remote, in milliseconds. */
 const lookupTimeLimit = 10_000
-
-/** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
-export const withoutTokens = (env: Environment): Environment =>
-  Object.fromEntries(
-    Object.entries(env).filter(
-      ([name]) => !/^(?:MERGEQ_TOKEN|MERGEQ_TOKEN_FILE|TRUNK_API_TOKEN)$/i.test(name),
-    ),
-  )
 
 /** Keep git from prompting, in a terminal or in a window, and make its messages English. */
 const gitVariables: Environment = {

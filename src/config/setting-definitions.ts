@@ -5,6 +5,7 @@ import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { branchParser, choiceParser, textParser } from '../domain/values/text.ts'
 import { parseTimeLimit } from '../domain/values/time.ts'
+import { parseTokenCommand } from '../domain/values/token-command.ts'
 import { integerParser } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import { isLoopback, parseUrl } from '../url.ts'
@@ -46,6 +47,8 @@ export interface SettingDefinition<T> {
   hint?(nameOf: (name: string) => string): string
   /** What else to do on the command line. */
   readonly commandHint?: string
+  /** Returns what `-v` prints of a value; the whole value by default. */
+  summarize?(value: string): string
   /** Throws a usage error for an invalid value. */
   parse(text: string): T
 }
@@ -186,6 +189,14 @@ export const settingDefinitions = {
     env: ['MERGEQ_CA_FILE'],
     summary: 'File with additional certificate authorities (PEM)',
     parse: textParser('file name'),
+  }),
+  tokenCommand: setting({
+    key: 'token-command',
+    env: ['MERGEQ_TOKEN_COMMAND'],
+    summary: 'Program that prints the API token, with its arguments',
+    // An argument may be a secret.
+    summarize: value => /[^\s["]+/.exec(value)?.[0] ?? '',
+    parse: parseTokenCommand,
   }),
 }
 

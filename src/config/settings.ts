@@ -18,7 +18,8 @@ import {
   settingDefinitions,
 } from './setting-definitions.ts'
 import { openStore, profileSource, type Store } from './store.ts'
-import { findToken, isTokenInEnvironment } from './token.ts'
+import { findTokenSource } from './token.ts'
+import { isTokenInEnvironment } from './token-text.ts'
 
 /**
  * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
@@ -116,7 +117,7 @@ export interface Config {
    * first that differs from it.
    */
   findOtherBranch(branch: string): Promise<string | undefined>
-  /** Returns the values that were looked up so far, with their origins. */
+  /** Returns the values that were looked up so far, as `-v` prints them, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
   /** Returns a command line to suggest; the settings that were looked up so far need no option. */
   readonly commandLine: CommandLine
@@ -164,10 +165,10 @@ export function resolveSettings(
   configured = new Map<SettingKey, string>(),
 ): Config {
   const store = openStore(host)
-  const hasToken = async () => {
-    const token = findToken(host, settings)
-    return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
-  }
+  const hasToken = () =>
+    findTokenSource(host, settings)
+      .then(() => true)
+      .catch(error => !isMergeqError(error) || error.kind !== 'auth')
   const { needsSettings = true, createsProfile = false } = options
   const hintOf = (name: SettingKey) => {
     const { hint, commandHint } = settingDefinition(name)
@@ -209,7 +210,8 @@ export function resolveSettings(
         const found = await source.find(name)
         if (found === undefined) continue
         const resolved = name === 'targetBranch' ? { ...found, value: branchName(found.value) } : found
-        used.set(name, resolved)
+        const { summarize = text => text } = settingDefinition(name)
+        used.set(name, { ...resolved, value: summarize(resolved.value) })
         if (source !== caller) configured.set(name, resolved.value)
         return resolved
       }

@@ -3,7 +3,7 @@ import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { isObject, type Json, type JsonObject, parseJson } from '../json.ts'
 import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
@@ -105,7 +105,8 @@ function requireForm(document: JsonObject): void {
     if (!isObject(profile)) throw new Error(`the profile ${name} must be a JSON object`)
     for (const key of configKeys.keys()) {
       const value = Object.hasOwn(profile, key) ? profile[key] : ''
-      if (typeof value !== 'string' && typeof value !== 'number')
+      const isList = key === 'token-command' && Array.isArray(value)
+      if (typeof value !== 'string' && typeof value !== 'number' && !isList)
         throw new Error(`${key} of the profile ${name} must be a string`)
     }
   }
@@ -187,6 +188,32 @@ export const updateProfile = (
     return { ...document, profiles: { ...profiles, [name]: change(sectionOf(profiles, name)) } }
   })
 
+/** A value of a profile as it is stored, and where, for messages: `timeout in /home/ann/.config/mergeq/config.json`. */
+interface StoredValue {
+  readonly value: string
+  readonly place: string
+}
+
+/** A person may have written a number without quotes, and a command as an array. */
+function storedText(stored: Json | undefined): string | undefined {
+  if (typeof stored === 'number' || Array.isArray(stored)) return JSON.stringify(stored)
+  return typeof stored === 'string' ? stored : undefined
+}
+
+/**
+ * Returns a value of a profile; undefined if it has none. Throws a usage error for an unknown profile, except where a
+ * command creates it, and for a file that cannot be read.
+ */
+export async function findStored(
+  store: Store,
+  profile: string,
+  key: string,
+  creates = false,
+): Promise<StoredValue | undefined> {
+  const value = storedText(profileIn(await store.read(), profile, creates)[key])
+  return value === undefined ? undefined : { value, place: `${key} in ${store.path}` }
+}
+
 /** Returns the tokens of a profile by their origins. Throws a usage error for an unknown profile. */
 export const tokensIn = (document: JsonObject, profile: string): JsonObject =>
   sectionOf(profile === 'default' ? document : profileIn(document, profile), 'tokens')
@@ -214,21 +241,18 @@ export const profileSource = (
     const { key } = settingDefinition(name)
     if (key === undefined) return undefined
     const profileName = await profile()
-    const document = await store.read().catch(error => {
-      if (name === 'baseUrl') throw error
+    const stored = await findStored(store, profileName, key, createsProfile).catch(async error => {
+      if (name === 'baseUrl' || (await store.readError()) === undefined) throw error
       return undefined
     })
-    if (document === undefined) return undefined
-    const stored = profileIn(document, profileName, createsProfile)[key]
-    // A person may have written a number without quotes.
-    const value = typeof stored === 'number' ? String(stored) : stored
-    if (typeof value !== 'string') return undefined
-    withName(`${key} in ${store.path}`, () => requireStorable(name, value))
+    if (stored === undefined) return undefined
+    const { value, place } = stored
+    withName(place, () => requireStorable(name, value))
     const flag = profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`
     return {
       value,
       origin: `profile ${profileName}`,
-      place: `${key} in ${store.path}`,
+      place,
       fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
     }
   },

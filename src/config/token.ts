@@ -1,91 +1,65 @@
-import { maxTokenLength } from '../domain/limits.ts'
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { refuseUtf16 } from '../domain/values/text.ts'
-import { isMergeqError, MergeqError, usageError } from '../errors.ts'
-import type { Environment, Host } from '../host/host.ts'
+import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
+import type { Host } from '../host/host.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
-import { tryHint } from './setting-definitions.ts'
-import { restrictCommand, type Store, tokensIn } from './store.ts'
+import { parseBaseUrl, settingDefinitions, tryHint } from './setting-definitions.ts'
+import { findStored, restrictCommand, type Store, tokensIn } from './store.ts'
+import {
+  defaultOrigin,
+  emptyTokenNote,
+  isBlankToken,
+  isTokenVariableEmpty,
+  maxTokenFileSize,
+  parseToken,
+  type Token,
+} from './token-text.ts'
 
-export interface Token {
-  readonly value: string
-  readonly source: string
-  /** Whether the token is stored; the settings store each token for a single origin. */
-  readonly isStored?: boolean
-}
-
-/** Upper limit for a token and the white space around it, in bytes. */
-export const maxTokenFileSize = 64 * 1024
-/** The origin of the hosted service, which is the default base URL. */
-export const defaultOrigin = 'https://api.trunk.io'
-/** The longest time for reading a token from a pipe, in milliseconds. */
-const pipeLimit = 10_000
-/** What may be before a token: ASCII white space, and the byte order mark that editors on Windows write. */
-const beforeToken = /^[\t\n\v\f\r ]*\uFEFF?[\t\n\v\f\r ]*/
-const whiteSpace = '\t\n\v\f\r '
-
-export const isBlankToken = (text: string): boolean => text.replace(beforeToken, '') === ''
-
-/**
- * Validates a token: without a byte order mark before it and ASCII white space around it, it must be 1 to 4096
- * visible ASCII characters. `source` names the token in messages. Throws a usage error that shows the code point
- * and position of an invalid character, and never the token.
- */
-export function parseToken(value: string, source: string): Token {
-  const [before = ''] = beforeToken.exec(value) ?? []
-  let end = value.length
-  while (end > before.length && whiteSpace.includes(value.charAt(end - 1))) end--
-  const trimmed = value.slice(before.length, end)
-  if (trimmed === '')
-    throw usageError(`Invalid token (${source}): it is empty.`, 'Use an API token of your organization.')
-  if (trimmed.length > maxTokenLength)
-    throw usageError(`Invalid token (${source}): it is longer than ${maxTokenLength} characters.`)
-  const bad = /[^\x21-\x7e]/u.exec(trimmed)
-  if (bad !== null) {
-    const position = before.length + bad.index + 1
-    const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-    const character = bad[0] === ' ' ? 'a space' : `the character U+${code}`
-    throw usageError(
-      `Invalid token (${source}): it contains ${character} at position ${position}.`,
-      'Copy the token again, without quotes, spaces or line breaks.',
-    )
-  }
-  return { value: trimmed, source }
-}
-
-/** Returns whether MERGEQ_TOKEN is set but empty, as CI sets it for pull requests from forks. */
-export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
-  MERGEQ_TOKEN !== undefined && isBlankToken(MERGEQ_TOKEN)
-
-/** Explains an empty MERGEQ_TOKEN, which in a CI job is usually not a mistake of the user. */
-export const emptyTokenNote = (env: Environment): string =>
-  isContinuousIntegration(env)
-    ? 'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
-    : 'MERGEQ_TOKEN is set but empty.'
-
-/** Whether variables give the token for an origin, so that none is taken from the stored settings. */
-export const isTokenInEnvironment = (env: Environment, origin: string): boolean =>
-  !isBlankToken(env.MERGEQ_TOKEN ?? '') ||
-  (env.MERGEQ_TOKEN_FILE ?? '') !== '' ||
-  (!isBlankToken(env.TRUNK_API_TOKEN ?? '') && origin === defaultOrigin)
+/** The usual time for reading a token from a pipe or a program, in milliseconds. */
+const readingTime = 10_000
 
 /** The settings that decide which token is used. */
 interface TokenSettings {
   readonly store: Store
   require(name: 'baseUrl' | 'profile'): Promise<string>
+  readFrom(sources: 'option-or-environment', name: 'tokenCommand'): Promise<readonly string[] | undefined>
 }
 
 /** Names what a token is stored for: its origin, and its profile unless that is the profile `default`. */
 export const describeTokenOwner = (origin: string, profile: string): string =>
   profile === 'default' ? origin : `${origin} in profile ${profile}`
 
+/** What finding a token needs of the operating system. */
+type TokenHost = Pick<Host, 'clock' | 'env' | 'files' | 'interrupted' | 'readLine'>
+
+/** How a token is read. */
+interface TokenReading {
+  /** A program is run again that was not run after this time, in milliseconds since 1970. */
+  readonly after?: number | undefined
+  /** How long a pipe or a program may take, in milliseconds. */
+  readonly time: number
+}
+
+/** Where the token comes from. */
+export interface TokenSource {
+  readonly kind: 'variable' | 'file' | 'program' | 'store'
+  /** The name of the source in messages: `MERGEQ_TOKEN`, `token-command (op)`. */
+  readonly name: string
+  /** Returns the token. Throws a usage error for one that cannot be read, and for an invalid one. */
+  read(reading: TokenReading): Promise<Token>
+}
+
 /**
  * Returns the token in a file or a pipe. Throws a usage error for one that cannot be read, and for one without a
  * token.
  */
-async function readTokenFile(path: string, { files, interrupted }: TokenHost): Promise<Token> {
+async function readTokenFile(
+  path: string,
+  { files, interrupted }: TokenHost,
+  { time }: TokenReading,
+): Promise<Token> {
   const hint = 'Use a file with an API token of your organization, or unset MERGEQ_TOKEN_FILE.'
-  const limits = { maxBytes: maxTokenFileSize, time: pipeLimit, interrupted }
+  const limits = { maxBytes: maxTokenFileSize, time, interrupted }
   const text = await files.readOnce(path, limits).catch(error => {
     if (isMergeqError(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
@@ -96,21 +70,60 @@ async function readTokenFile(path: string, { files, interrupted }: TokenHost): P
   return parseToken(text, 'MERGEQ_TOKEN_FILE')
 }
 
-/** What finding a token needs of the operating system. */
-type TokenHost = Pick<Host, 'env' | 'files' | 'interrupted'>
+/** The token that a program prints; `setting` is the name of the setting, and `place` where it stands. */
+function programSource(
+  words: readonly string[],
+  setting: string,
+  place: string,
+  host: TokenHost,
+): TokenSource {
+  const name = `${setting} (${words[0]})`
+  return {
+    kind: 'program',
+    name,
+    async read(reading) {
+      const { runTokenProgram } = await import('./token-program.ts')
+      const line = await runTokenProgram(words, place, host, reading)
+      return parseToken(line, name)
+    },
+  }
+}
 
 /**
- * Returns the token for the base URL of the settings (docs/reference/cli.md, "Token"): MERGEQ_TOKEN, the token in
- * the file of MERGEQ_TOKEN_FILE, TRUNK_API_TOKEN for the default origin only, or the token that is stored for this
- * origin and profile. Throws an auth error when there is none, and a usage error for a wrong one.
+ * Returns the program of the profile that prints the token for an origin; nothing if the profile has none. Its token is
+ * for the base URL of the profile only: for another origin, it is a reason why there is no token.
+ */
+async function findProgramOfProfile(
+  { store }: TokenSettings,
+  profile: string,
+  origin: string,
+  host: TokenHost,
+): Promise<TokenSource | string | undefined> {
+  const stored = await findStored(store, profile, 'token-command')
+  const words = stored && withName(stored.place, () => settingDefinitions.tokenCommand.parse(stored.value))
+  if (stored === undefined || words === undefined || words.length === 0) return undefined
+  const baseUrl = await findStored(store, profile, 'base-url')
+  const own =
+    baseUrl === undefined
+      ? defaultOrigin
+      : new URL(withName(baseUrl.place, () => parseBaseUrl(baseUrl.value))).origin
+  return own === origin
+    ? programSource(words, 'token-command', stored.place, host)
+    : ` The token-command of profile ${profile} is ignored: it is used only for ${own}.`
+}
+
+/**
+ * Returns where the token for the base URL of the settings comes from (docs/reference/cli.md, "Token"); reads no file
+ * of a token and runs no program. Throws an auth error when there is none, and a usage error for a wrong one.
  *
  * @param isOption whether MERGEQ_TOKEN is an option of the library, which messages name
  */
-export async function findToken(
-  { env, files, interrupted }: TokenHost,
+export async function findTokenSource(
+  host: TokenHost,
   settings: TokenSettings,
   isOption = false,
-): Promise<Token> {
+): Promise<TokenSource> {
+  const { env } = host
   const baseUrl = await settings.require('baseUrl')
   const { origin } = new URL(baseUrl)
   const name = isOption ? 'the option token' : 'MERGEQ_TOKEN'
@@ -119,18 +132,37 @@ export async function findToken(
     MERGEQ_TOKEN_FILE: file = '',
     TRUNK_API_TOKEN: trunkToken = '',
   } = env
-  if (!isBlankToken(mergeqToken)) return parseToken(mergeqToken, name)
-  if (file !== '') return readTokenFile(file, { env, files, interrupted })
-  if (!isBlankToken(trunkToken) && origin === defaultOrigin) return parseToken(trunkToken, 'TRUNK_API_TOKEN')
+  const variable = (name: string, value: string): TokenSource => ({
+    kind: 'variable',
+    name,
+    read: async () => parseToken(value, name),
+  })
+  if (!isBlankToken(mergeqToken)) return variable(name, mergeqToken)
+  if (file !== '')
+    return { kind: 'file', name: 'MERGEQ_TOKEN_FILE', read: reading => readTokenFile(file, host, reading) }
+  const words = await settings.readFrom('option-or-environment', 'tokenCommand')
+  if (words !== undefined && words.length > 0)
+    return programSource(words, 'MERGEQ_TOKEN_COMMAND', 'MERGEQ_TOKEN_COMMAND', host)
+  if (!isBlankToken(trunkToken) && origin === defaultOrigin) return variable('TRUNK_API_TOKEN', trunkToken)
   const profile = await settings.require('profile')
+  const isOff = words !== undefined
+  const program = isOff ? undefined : await findProgramOfProfile(settings, profile, origin, host)
+  if (typeof program === 'object') return program
   const tokens = tokensIn(await settings.store.read(), profile)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   const owner = describeTokenOwner(origin, profile)
-  if (typeof stored === 'string')
-    return { ...parseToken(stored, `the stored token for ${owner}`), isStored: true }
+  if (typeof stored === 'string') {
+    const storedName = `the stored token for ${owner}`
+    return {
+      kind: 'store',
+      name: storedName,
+      read: async () => ({ ...parseToken(stored, storedName), isStored: true }),
+    }
+  }
   const note =
     (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote(env)}` : '') +
-    (isBlankToken(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`)
+    (isBlankToken(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`) +
+    (program ?? '')
   const storedOrigins = Object.keys(tokens)
   const ofProfile = profile === 'default' ? [] : ['--profile', profile]
   if (storedOrigins.length === 0) {
@@ -149,23 +181,42 @@ export async function findToken(
   })
 }
 
+/** What a token is read with. */
+interface TokenReaderOptions {
+  /** Redacts the token in all output. */
+  hide(secret: string): void
+  warn(text: string): Promise<void>
+  /** Whether messages name the token as an option of the library. */
+  readonly isOption?: boolean
+  /** How long a pipe or a program may take, in milliseconds; with 0, no program is run. */
+  readonly time?: number | undefined
+}
+
 /**
- * Returns the token for the base URL of the settings, after `hide` has redacted it in all output. Warns of a
- * stored token that other users can read. Throws an auth error when there is none.
+ * Returns a function that returns the token for the base URL of the settings, redacted in all output. It is looked up
+ * once; with `after`, in milliseconds since 1970, once more if it was looked up before. Warns of a stored token that
+ * other users can read. The function throws an auth error when there is no token.
  */
-export async function readToken(
+export function createTokenReader(
   host: TokenHost,
   settings: TokenSettings,
-  hide: (secret: string) => void,
-  warn: (text: string) => Promise<void>,
-  isOption = false,
-): Promise<Token> {
-  const token = await findToken(host, settings, isOption)
-  hide(token.value)
-  const mode = token.isStored === true ? await settings.store.takeSharedMode() : undefined
-  if (mode !== undefined)
-    await warn(
-      `Other users can read the stored token (mode ${mode}). Run: ${restrictCommand(settings.store)}`,
-    )
-  return token
+  { hide, warn, isOption, time = readingTime }: TokenReaderOptions,
+): (after?: number) => Promise<Token> {
+  let last: { readonly readAt: number; readonly token: Promise<Token> } | undefined
+  const read = async (after: number | undefined) => {
+    const source = await findTokenSource(host, settings, isOption)
+    const token = await source.read({ after, time })
+    hide(token.value)
+    const mode = token.isStored === true ? await settings.store.takeSharedMode() : undefined
+    if (mode !== undefined)
+      await warn(
+        `Other users can read the stored token (mode ${mode}). Run: ${restrictCommand(settings.store)}`,
+      )
+    return token
+  }
+  return after => {
+    if (last === undefined || (after !== undefined && last.readAt <= after))
+      last = { readAt: host.clock.now(), token: read(after) }
+    return last.token
+  }
 }

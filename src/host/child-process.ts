@@ -2,7 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, statSync, constants as systemModes } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, posix, win32 } from 'node:path'
-import { type Environment, type GitOptions, type GitResult, windowsEnvironment } from './host.ts'
+import {
+  type Environment,
+  type GitOptions,
+  type GitResult,
+  type LineOptions,
+  type LineResult,
+  windowsEnvironment,
+} from './host.ts'
 
 const maxErrorLength = 64 * 1024
 
@@ -133,8 +140,15 @@ export async function runGit(
   }
 }
 
-/** Resolves to what a program prints, when it has ended or was ended after `timeout` milliseconds. */
-const readOutput = (child: ChildProcess, timeout: number): Promise<Required<GitResult>> =>
+/**
+ * Resolves to what a program prints, when it has ended or was ended after `timeout` milliseconds. With `line`, the
+ * output up to the first line counts: what the program left running may keep it open.
+ */
+const readOutput = (
+  child: ChildProcess,
+  timeout: number,
+  line?: Pick<LineOptions, 'maxBytes' | 'interrupted'>,
+): Promise<Required<GitResult>> =>
   new Promise((resolve, reject) => {
     let [out, err] = ['', '']
     let timedOut = false
@@ -147,11 +161,20 @@ const readOutput = (child: ChildProcess, timeout: number): Promise<Required<GitR
     const stopWatching = () => {
       clearTimeout(timer)
       process.off('exit', kill)
+      line?.interrupted.removeEventListener('abort', kill)
+    }
+    const endAtLine = () => {
+      const isEnded = child.exitCode !== null || child.signalCode !== null
+      if (line !== undefined && isEnded && out.includes('\n')) child.stdout?.destroy()
     }
     process.once('exit', kill)
+    if (line?.interrupted.aborted === true) kill()
+    line?.interrupted.addEventListener('abort', kill, { once: true })
     child.stdout?.setEncoding('utf8').on('data', piece => {
-      out += piece
+      if (out.length < (line?.maxBytes ?? Number.POSITIVE_INFINITY)) out += piece
+      endAtLine()
     })
+    child.once('exit', endAtLine)
     child.stderr?.setEncoding('utf8').on('data', piece => {
       err = (err + piece).slice(0, maxErrorLength)
     })
@@ -165,3 +188,52 @@ const readOutput = (child: ChildProcess, timeout: number): Promise<Required<GitR
       resolve({ code: exitCodeOf(code, signal), out, err, timedOut })
     })
   })
+
+/** The lines that programs printed, by the program and its arguments, with the time when each was started. */
+const lines = new Map<string, { readonly startedAt: number; readonly result: Promise<LineResult> }>()
+
+/** Runs a program, or returns the line that it printed before; see `ServiceHost.readLine`. */
+export async function readLineOnce(words: readonly string[], options: LineOptions): Promise<LineResult> {
+  const { after = Number.NEGATIVE_INFINITY } = options
+  const key = JSON.stringify(words)
+  const known = lines.get(key)
+  if (known !== undefined && known.startedAt > after) return known.result
+  const started = { startedAt: Date.now(), result: readLine(words, options) }
+  lines.set(key, started)
+  const result = await started.result
+  // A program that failed may succeed the next time.
+  if (result.code !== 0 && lines.get(key) === started) lines.delete(key)
+  return result
+}
+
+/** Returns the path of a program that is named by an absolute path, or found in the absolute entries of PATH. */
+function locateProgram(name: string, env: Environment): string | undefined {
+  const isPath = process.platform === 'win32' ? win32.isAbsolute(name) : posix.isAbsolute(name)
+  if (isPath && process.platform !== 'win32') return isProgram(name) ? name : undefined
+  return isPath || !/[\\/]/.test(name) ? findProgram(name, env, process.platform) : undefined
+}
+
+async function readLine(
+  [name = '', ...args]: readonly string[],
+  { env, timeout, maxBytes, interrupted }: LineOptions,
+): Promise<LineResult> {
+  const path = locateProgram(name, env)
+  if (path === undefined) return { code: notStarted, line: '', startError: 'ENOENT' }
+  try {
+    const { file, words, shell } = startOf(path, args)
+    const child = spawn(file, words, {
+      env: { ...env },
+      cwd: dirname(path),
+      // What it says about an error may contain its arguments, or the token.
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: process.platform !== 'win32',
+      shell,
+      windowsHide: true,
+    })
+    const { code, out, timedOut } = await readOutput(child, timeout, { maxBytes, interrupted })
+    return { code, line: out.split('\n', 1)[0] ?? '', timedOut }
+  } catch (error) {
+    const startError = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
+    return { code: notStarted, line: '', startError }
+  }
+}

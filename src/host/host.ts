@@ -21,6 +21,12 @@ export interface ServiceHost {
    * started ends with it.
    */
   git(args: readonly string[], options: GitOptions): Promise<GitResult>
+  /**
+   * Runs a program without a shell and with an empty standard input, and returns the first line that it prints. The
+   * program has an absolute path or is found in the absolute entries of PATH, and runs in its own directory. A line is
+   * kept for this process. What the program started ends with it if its time is over.
+   */
+  readLine(words: readonly string[], options: LineOptions): Promise<LineResult>
   /** Called before the first request of an HTTP client. */
   beforeRequests?(): Promise<void>
 }
@@ -187,6 +193,30 @@ export interface GitResult {
   /** At most 64 KiB. */
   readonly err?: string
   /** Whether git was killed because its time limit was reached. */
+  readonly timedOut?: boolean
+}
+
+/** How a program is run whose first line is read. */
+export interface LineOptions {
+  readonly env: Environment
+  /** The time limit in milliseconds; the program is killed afterwards. */
+  readonly timeout: number
+  /** The bytes of the output that are kept. */
+  readonly maxBytes: number
+  /** A line is read again that was not read after this time, in milliseconds since 1970. */
+  readonly after?: number | undefined
+  /** Ends the program when it is aborted. */
+  readonly interrupted: AbortSignal
+}
+
+/** How a program ended whose first line was read. */
+export interface LineResult {
+  /** The exit code, as that of git. */
+  readonly code: number
+  readonly line: string
+  /** The error of the operating system when the program could not be started, such as `ENOENT`. */
+  readonly startError?: string
+  /** Whether the program was killed because its time limit was reached. */
   readonly timedOut?: boolean
 }
 

@@ -19,6 +19,7 @@ import {
 const hiddenVariables = [
   'MERGEQ_TOKEN',
   'MERGEQ_TOKEN_FILE',
+  'MERGEQ_TOKEN_COMMAND',
   'TRUNK_API_TOKEN',
   'NODE_TLS_REJECT_UNAUTHORIZED',
 ]
@@ -48,6 +49,7 @@ export function createServiceHost(
     files,
     interrupted,
     git: async (args, options) => (await import('./child-process.ts')).runGit(args, options),
+    readLine: async (words, options) => (await import('./child-process.ts')).readLineOnce(words, options),
   }
 }
 

@@ -9,12 +9,11 @@ import { clientOperations } from '../api/operations/index.ts'
 import { explainPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOf } from '../api/request.ts'
 import { readReference, resolveValues } from '../api/resolve.ts'
-import { createServiceClient, limitGit, type ServiceClient } from '../api/service-client.ts'
+import { createServiceClient, limitPrograms, type ServiceClient } from '../api/service-client.ts'
 import { rangeEnd } from '../api/service-time.ts'
 import { nextCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
-import { readToken } from '../config/token.ts'
-import { memoize } from '../domain/memoize.ts'
+import { createTokenReader } from '../config/token.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { repositoryKey } from '../domain/values/repository.ts'
@@ -296,7 +295,7 @@ async function createCallClient(
   const { signal: interrupted, release } = followSignals(context.signal, signal)
   // What git says is kept for each host: another call reads the checkout again.
   const ofCall = { ...context.host, interrupted }
-  const host = time === undefined ? ofCall : limitGit(ofCall, time)
+  const host = time === undefined ? ofCall : limitPrograms(ofCall, time)
   const logger = createLogger({ write }, { quiet: false, verbose: false, json: true })
   const settings = resolveSettings(sourceOf(given), host, {
     changes,
@@ -318,7 +317,8 @@ async function createCallClient(
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
-    token: memoize(() => readToken(host, settings, secrets.hide, logger.warn, namesToken)),
+    token: createTokenReader(host, settings, { hide: secrets.hide, warn: logger.warn, isOption: namesToken }),
+    renewsToken: true,
   }
   const client = createServiceClient(parts)
   return { ...client, discover, close: () => client.close().finally(release) }

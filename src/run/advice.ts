@@ -56,6 +56,8 @@ function authentication({ token, resource }: RefusedRequest): string | undefined
       ? undefined
       : 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
   const check = 'Check that the token is complete and belongs to this organization.'
+  if (token === 'MERGEQ_TOKEN_FILE') return `${check} Put another token into the file.`
+  if (token.endsWith(')')) return `${check} The program must print another one.`
   return /^\w+$/.test(token)
     ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
     : `${check} To store another token, run: mergeq auth login`

@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../api/service-client.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import type { Token } from '../config/token.ts'
+import type { Token } from '../config/token-text.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { Environment, Host } from '../host/host.ts'
@@ -75,7 +75,7 @@ export interface GlobalOptions {
 
 export interface CommandClient extends ServiceClient {
   /** The token for the base address; found on the first call, and redacted in all output from then on. */
-  token(): Promise<Token>
+  token(after?: number): Promise<Token>
   close(): Promise<void>
 }
 

@@ -43,6 +43,8 @@ export interface Command<X extends Options = Options> {
   readonly destructive?: boolean
   /** Returns the default of `--timeout` where it limits all that the command does, and not each request. */
   readonly timeLimit?: (args: ParsedArgs) => string | undefined
+  /** How long the program of a token may take, in milliseconds, if it is not the usual time. */
+  readonly tokenTime?: number
   /** Whether a failed request is a part of the result instead of the end of the command. */
   readonly toleratesErrors?: boolean
   /** Whether it ends with the exit code of a program that it runs. */

@@ -236,6 +236,14 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     interrupted: setting.signal ?? new AbortController().signal,
     openUrl: async url => setting.openUrl?.(url),
     git: async (args, options) => setting.spawn?.('git', args, options) ?? { code: 127, out: '' },
+    readLine: async (words, options) => {
+      const { code, out, ...failure } = setting.spawn?.(words[0] ?? '', words.slice(1), options) ?? {
+        code: 127,
+        out: '',
+        startError: 'ENOENT',
+      }
+      return { code, line: out.split('\n', 1)[0] ?? '', ...failure }
+    },
     runProgram: async (program, args, options) => {
       const result = setting.spawn?.(program, args, options)
       await options.output?.read(Readable.from([bytes(result?.out ?? '')]))

@@ -1,13 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { storeFile, updateTokens } from '../../config/store.ts'
-import {
-  defaultOrigin,
-  describeTokenOwner,
-  isBlankToken,
-  isTokenVariableEmpty,
-  maxTokenFileSize,
-  parseToken,
-} from '../../config/token.ts'
+import { describeTokenOwner, findTokenSource } from '../../config/token.ts'
+import { defaultOrigin, isBlankToken, maxTokenFileSize, parseToken } from '../../config/token-text.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { readWholeText } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
@@ -91,12 +85,9 @@ export const authLoginCommand = command({
       await logger.info(
         `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await settings.require('baseUrl')])}`,
       )
-    const { MERGEQ_TOKEN: variable, MERGEQ_TOKEN_FILE: file = '' } = host.env
-    const isTokenSet = variable !== undefined && !isTokenVariableEmpty(host.env)
-    if (isTokenSet || file !== '')
-      await logger.warn(
-        `${isTokenSet ? 'MERGEQ_TOKEN' : 'MERGEQ_TOKEN_FILE'} is set and takes precedence over the stored token.`,
-      )
+    const source = await findTokenSource(host, settings).catch(() => undefined)
+    if (source !== undefined && source.kind !== 'store')
+      await logger.warn(`${source.name} is set and takes precedence over the stored token.`)
     return 0
   },
 })

@@ -38,6 +38,7 @@ export const guardCommand = command({
   alsoSends: [getSubmittedPullRequest, getQueue],
   exits: ['check-failed'],
   settings: 'optional',
+  tokenTime: maxWait,
   prints: 'nothing; messages go to standard error',
   fields: {
     names: ['hook', 'did', 'command', 'would'],

@@ -1,0 +1,47 @@
+import { isUtf16 } from '../domain/values/text.ts'
+import { usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import { isBlankToken, maxTokenFileSize, withoutTokens } from './token-text.ts'
+
+const inShell = 'To see what it says, run the command in a shell.'
+
+/**
+ * Returns the first line that a program prints. The program gets no token in its environment, and a mergeq that it
+ * starts runs no such program. Throws a usage error that names the program, never its arguments.
+ *
+ * @param place the setting that has the command, and where it stands
+ * @param reading a line is read again that was not read after `after`, for at most `time` milliseconds
+ */
+export async function runTokenProgram(
+  words: readonly string[],
+  place: string,
+  { env, interrupted, readLine }: Pick<Host, 'env' | 'interrupted' | 'readLine'>,
+  { after, time }: { readonly after?: number | undefined; readonly time: number },
+): Promise<string> {
+  const program = `${place}: the program ${words[0]}`
+  if (time === 0) throw usageError(`${program} is not run for this.`)
+  const { code, line, startError, timedOut } = await readLine(words, {
+    env: { ...withoutTokens(env), MERGEQ_TOKEN_COMMAND: 'off' },
+    timeout: time,
+    maxBytes: maxTokenFileSize,
+    after,
+    interrupted,
+  })
+  interrupted.throwIfAborted()
+  if (startError === 'ENOENT')
+    throw usageError(
+      `${program} was not found.`,
+      'Use the absolute path of a program, or the name of one in a folder of PATH.',
+    )
+  if (startError !== undefined)
+    throw usageError(`${program} cannot be started (${startError}).`, 'Check the permissions of its file.')
+  if (timedOut === true)
+    throw usageError(
+      `${program} did not end in time.`,
+      `It must print the token without a question. ${inShell}`,
+    )
+  if (code !== 0) throw usageError(`${program} ended with exit code ${code}.`, inShell)
+  if (isUtf16(line)) throw usageError(`${program} printed UTF-16, not UTF-8.`)
+  if (isBlankToken(line)) throw usageError(`${program} printed no token in its first line.`, inShell)
+  return line
+}

@@ -1,0 +1,95 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { readLineOnce } from '../../src/host/child-process.ts'
+import type { LineOptions } from '../../src/host/host.ts'
+import { testOnPosix } from '../support/programs.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const place = temporaryFolder('mergeq-line-')
+let programs = 0
+
+/** Writes a shell script of its own, and returns its path. */
+function script(text: string): string {
+  const path = join(place, `program-${programs++}`)
+  writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  return path
+}
+
+const read = (words: readonly string[], options: Partial<LineOptions> = {}) =>
+  readLineOnce(words, {
+    env: { PATH: '/usr/bin:/bin' },
+    timeout: 5_000,
+    maxBytes: 65_536,
+    interrupted: new AbortController().signal,
+    ...options,
+  })
+
+describe('the first line of a program', () => {
+  testOnPosix('is read without its standard error; its standard input is empty', async () => {
+    const path = script('echo secret >&2; cat; printf "%s\\n" "$1 $2"; echo more')
+    expect(await read([path, 'a b', '*'])).toEqual({ code: 0, line: 'a b *', timedOut: false })
+  })
+
+  testOnPosix('comes from a program in an absolute entry of PATH, in its directory', async () => {
+    const name = script('pwd').slice(place.length + 1)
+    const PATH = `${place}:/usr/bin:/bin`
+    expect(await read([name], { env: { PATH } })).toMatchObject({ code: 0, line: place })
+    expect(await read([name, '1'], { env: { PATH: '.:' } })).toMatchObject({ startError: 'ENOENT' })
+    expect(await read([`./${name}`], { env: { PATH } })).toMatchObject({ startError: 'ENOENT' })
+  })
+
+  testOnPosix('comes with the exit code', async () => {
+    expect(await read([script('echo line; exit 3')])).toEqual({ code: 3, line: 'line', timedOut: false })
+  })
+
+  testOnPosix('is kept; it is read again if it was not read after a time, once for all', async () => {
+    const path = script(`echo run >> ${place}/runs; wc -l < ${place}/runs | tr -d ' '`)
+    expect([await read([path]), await read([path])]).toMatchObject([{ line: '1' }, { line: '1' }])
+    const after = Date.now()
+    await pause(5)
+    const both = await Promise.all([read([path], { after }), read([path], { after })])
+    expect(both).toMatchObject([{ line: '2' }, { line: '2' }])
+    expect(await read([path])).toMatchObject({ line: '2' })
+  })
+
+  testOnPosix('is not kept if the program failed', async () => {
+    const path = script(`[ -e ${place}/ready ] && echo line`)
+    expect(await read([path])).toMatchObject({ code: 1 })
+    writeFileSync(join(place, 'ready'), '')
+    expect(await read([path])).toMatchObject({ code: 0, line: 'line' })
+  })
+
+  testOnPosix('ends the program and what it started when its time is over', async () => {
+    const path = script(`(sleep 1; touch ${place}/late) & echo line; sleep 30`)
+    const start = performance.now()
+    expect(await read([path], { timeout: 300 })).toMatchObject({ timedOut: true })
+    expect(performance.now() - start).toBeLessThan(1_000)
+    await pause(1_200)
+    expect(existsSync(join(place, 'late'))).toBe(false)
+  })
+
+  testOnPosix('ends the program when the command is interrupted', async () => {
+    const stop = new AbortController()
+    const start = performance.now()
+    const reading = read([script('sleep 30')], { interrupted: stop.signal })
+    setTimeout(() => stop.abort(), 100)
+    expect(await reading).toMatchObject({ code: 137, timedOut: false })
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
+  testOnPosix('is there although what the program left running keeps its output open', async () => {
+    const start = performance.now()
+    expect(await read([script('sleep 3 & echo line')])).toMatchObject({ code: 0, line: 'line' })
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
+  testOnPosix('is limited, and the program may go on printing', async () => {
+    const path = script('head -c 5000000 /dev/zero | tr "\\0" x; echo; echo more')
+    const { code, line } = await read([path], { maxBytes: 1_000 })
+    expect(code).toBe(0)
+    expect(line.length).toBeLessThan(200_000)
+    expect(line).toMatch(/^x+$/)
+  })
+})
