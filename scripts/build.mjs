@@ -27,6 +27,9 @@ const rarelyLoaded = [
   'domain/explain',
   'domain/metrics',
   'domain/queue-settings.ts',
+  'domain/reason',
+  'domain/test-run.ts',
+  'domain/timeline.ts',
   'wait',
 ].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
@@ -43,14 +46,16 @@ function findLoaded(id, context, loaded = new Set()) {
 function findFiles(context) {
   const load = path => findLoaded(join(src, path), context)
   const [start, messages, rootHelp] = ['main.ts', 'output/logger.ts', 'cli/help.ts'].map(load)
-  // What every command loads when it runs, and what a usual command loads.
-  const run = new Set([...load('cli/run.ts'), ...load('commands/pr/get.ts')])
+  const help = load('commands/pr/get.ts')
+  // What every command loads when it runs.
+  const run = load('cli/run.ts')
   return {
     // What every start loads, and what commands load, too, of what errors and help without a command load.
-    start: new Set([...start, ...[...messages, ...rootHelp].filter(id => run.has(id))]),
+    start: new Set([...start, ...[...messages, ...rootHelp].filter(id => help.has(id))]),
     // What every error loads.
     messages,
-    definitions: new Set([...run].filter(id => !id.startsWith(join(src, 'commands')))),
+    // What help for a command loads; most of it is for the other commands, too.
+    definitions: new Set([...help, ...run].filter(id => groupOf(id) === undefined)),
   }
 }
 
@@ -60,6 +65,9 @@ const hasModule = (file, id, context) => {
   return files[file].has(id)
 }
 
+/** The names of the groups; the other names are those of modules. */
+const isFileName = /^(start|messages|definitions|shared|commands-[a-z]+|rolldown-runtime)$/
+
 /** Returns the groups of rolldown for `findFiles`; a module belongs to the first that has it. */
 const createGroups = () =>
   ['start', 'messages', 'definitions'].map((file, index) => ({
@@ -67,6 +75,32 @@ const createGroups = () =>
     name: (id, context) => (hasModule(file, id, context) ? file : null),
     priority: 9 - index,
   }))
+
+/** Returns the groups of what at least three files import: one for each group of commands, and one for the rest. */
+function createSharedGroups() {
+  const shared = { test: isShared, minShareCount: 3 }
+  const isLoadedByAll = (id, context) => hasModule('definitions', id, context)
+  return [
+    {
+      ...shared,
+      debugName: 'shared',
+      name: (id, context) => (isLoadedByAll(id, context) || groupOf(id) !== undefined ? null : 'shared'),
+      priority: 2,
+    },
+    {
+      ...shared,
+      debugName: 'groups',
+      name: id => (groupOf(id) === undefined ? null : `commands-${groupOf(id)}`),
+      priority: 1,
+    },
+  ]
+}
+
+/** Returns the group of commands to which a module belongs: `pr`. */
+function groupOf(id) {
+  const [directory, group, name] = relative(src, id).split(sep)
+  return directory === 'commands' && name !== undefined ? group : undefined
+}
 
 /** Returns minified code in ASCII: only its strings, templates and patterns have other characters. */
 const toAscii = code =>
@@ -95,17 +129,12 @@ async function bundleInto(dir) {
       ...outputOptions,
       entryFileNames: '[name].cjs',
       chunkFileNames: ({ name, facadeModuleId, moduleIds }) =>
-        `${/^(start|messages|definitions|shared|rolldown-runtime)$/.test(name) ? name : chunkName(facadeModuleId ?? moduleIds.at(-1))}.cjs`,
+        `${facadeModuleId === null && isFileName.test(name) ? name : chunkName(facadeModuleId ?? moduleIds.at(-1))}.cjs`,
       codeSplitting: {
         groups: [
           ...createGroups(),
-          {
-            // What at least three files import: a request loads 11 files instead of 25.
-            debugName: 'shared',
-            name: (id, context) => (hasModule('definitions', id, context) ? null : 'shared'),
-            test: isShared,
-            minShareCount: 3,
-          },
+          // What at least three files import: a request loads 11 files instead of 25.
+          ...createSharedGroups(),
         ],
       },
     },

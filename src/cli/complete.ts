@@ -35,6 +35,7 @@ async function listSubcommands(
   groups: readonly CommandGroup[],
 ): Promise<readonly CompletionCandidate[]> {
   if (path.length === 0) return groups.map(({ name, summary }) => ({ value: name, description: summary }))
+  if (path.length > 1) return []
   const parent = `${path.join(' ')} `
   const commands = await loadCommands(groups.filter(({ name }) => name === path[0]))
   return commands

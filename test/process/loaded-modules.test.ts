@@ -68,10 +68,17 @@ async function loadedBy(line: string): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-index)?|config-(?:discovery|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
+  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:discovery|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
-const prGet = ['commands-pr-index.cjs']
-const configGroup = ['commands-config-index.cjs']
+const prGet = ['commands-pr-get.cjs']
+const prSubmit = ['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']
+/** All commands of `pr`, for a correction. */
+const prCommands = [
+  ...['cancel', 'explain', 'get', 'land', 'list', 'restart', 'submit', 'targets', 'testing', 'wait'].map(
+    name => `commands-pr-${name}.cjs`,
+  ),
+  ...['commands-pr.cjs', 'shared.cjs'],
+]
 const request = [...prGet, 'http-http-client.cjs', 'http-undici.cjs']
 
 /** What costs milliseconds and is for a few commands only. */
@@ -89,26 +96,26 @@ const kinds: readonly Kind[] = [
   ['--help', 0, [], [...dear, ...network]],
   ['pr get --help', 0, prGet, [...dear, ...network]],
   ['help exit-codes', 0, ['commands-help.cjs'], [...dear, ...network]],
-  ['__complete -- pr submit --pri', 0, ['cli-complete.cjs', 'commands-pr-index.cjs'], [...dear, ...network]],
+  ['__complete -- pr submit --pri', 0, ['cli-complete.cjs', ...prSubmit], [...dear, ...network]],
   [
     // Without a repository there is no request.
     '__complete -- pr get ',
     0,
     [
       ...['cli-complete.cjs', 'cli-completion-values.cjs'],
-      ...['commands-pr-index.cjs', 'config-discovery.cjs', 'shared.cjs'],
+      ...[...prGet, 'config-discovery.cjs', 'shared.cjs'],
     ],
     [...dear, ...secure],
   ],
-  ['pr sbumit', 2, prGet, [...dear, ...network]],
+  ['pr sbumit', 2, prCommands, [...dear, ...network]],
   ['pr get --nonsense', 2, prGet, [...dear, ...network]],
-  [`pr get 7 ${where} --dry-run`, 0, prGet, [...dear, ...secure]],
+  [`pr get 7 ${where} --dry-run`, 0, [...prGet, 'shared.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
-  [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs'], [...dear, ...secure]],
+  [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs', 'shared.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} -o csv`, 0, [...request, 'papaparse.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
-  ['config path', 0, configGroup, [...dear, ...secure]],
+  ['config path', 0, ['commands-config-path.cjs'], [...dear, ...secure]],
 ]
 
 describe('what a command loads', () => {
@@ -126,7 +133,10 @@ describe('what a command loads', () => {
     const { code, parts } = await loadedBy('config set repo acme/web')
     expect({ code, parts: parts.filter(name => watchedFiles.test(name)).sort() }).toEqual({
       code: 0,
-      parts: [...configGroup, 'config-store-update.cjs'].sort(),
+      parts: [
+        ...['commands-config-profile.cjs', 'commands-config-set.cjs', 'commands-config.cjs'],
+        ...['config-store-update.cjs', 'shared.cjs'],
+      ],
     })
   })
 })
@@ -135,8 +145,8 @@ describe('what an install weighs', () => {
   test.each([
     // With commander, which reads every command line.
     ['start.cjs', 127],
-    // All operations, and what sends requests and prints responses: help loads it, too.
-    ['definitions.cjs', 135],
+    // The operations of pull requests, and what sends requests and prints responses: help loads it, too.
+    ['definitions.cjs', 100],
     ['http-undici.cjs', 320],
     // One file with undici, which bundlers of other programs take along.
     ['library.cjs', 440],
