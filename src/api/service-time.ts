@@ -1,6 +1,5 @@
 import { callOperation } from './call.ts'
 import type { Operation, Params, ParamValues } from './operation.ts'
-import { getQueue } from './operations/queues.ts'
 import { resourceOf } from './request.ts'
 import type { ServiceClient } from './service-client.ts'
 
@@ -17,6 +16,7 @@ export async function rangeEnd<P extends Params>(
 ): Promise<number> {
   const { repo, targetBranch } = resourceOf(values)
   if (!usesServiceTime || repo === undefined || targetBranch === undefined) return localTime
+  const { getQueue } = await import('./operations/queues.ts')
   const { date } = await callOperation(client, getQueue, { repo, targetBranch })
   return date ?? localTime
 }
