@@ -86,7 +86,7 @@ describe('links', () => {
 projectTest('recipes install the version of the package', () => {
   const install =
     /(?:npm (?:i|install) (?:-g|--global) |npx |uses: mergeq\/|ghcr\.io\/mergeq\/)mergeq\b(?:[@:]v?([\w.]+))?/g
-  const installs = docs.flatMap(page =>
+  const installs = [...docs, ...filesBelow('docs/recipes', /\.yml$/)].flatMap(page =>
     [...read(page).matchAll(install)].map(([line, found]) => ({ page, line, found })),
   )
   expect(installs.length).toBeGreaterThan(8)

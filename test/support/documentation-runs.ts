@@ -39,7 +39,8 @@ export const notRunnable: Variables = {
 export const adaptForTest = (line: string): string =>
   line
     .replace(/^mergeq pr wait \d+$/, '$& --interval 1s')
-    .replace(/ --wait\b/, '$& --interval 1s')
+    .replace(/ --wait\b|mergeq pr land\b/, '$& --interval 1s')
+    .replace('"$PR" --grace 90s', '"$PR" --grace 1s')
     .replace(/^mergeq sandbox tour$/, '$& --speed 20')
     .replace(/^mergeq queue watch$/, '$& --for 1s')
     .replace(/^(mergeq sandbox start) --port 8080/, 'timeout --preserve-status -s INT 2 $1')
@@ -62,15 +63,8 @@ addProgram(
     *) echo '["cart"]' ;;
   esac`,
 )
-// Lists a pull request that has failed meanwhile in the scenario "failure", and records what it changes.
-addProgram(
-  'gh',
-  `case $2 in
-    list) sleep 2; echo 123 ;;
-    view) echo "\${HEAD_NOW-$LABELED}" ;;
-    *) echo "$*" >> gh.log ;;
-  esac`,
-)
+// The head of a pull request.
+addProgram('gh', `echo "\${HEAD_NOW-$LABELED}"`)
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
