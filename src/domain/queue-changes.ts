@@ -80,6 +80,22 @@ export function departureChange(entry: QueueEntry, record: JsonObject | undefine
   return { ...left, ...submitters(record), reason: sentence, ...words }
 }
 
+/** Returns the departure of a pull request that left before the first reading; `record` is that of its end. */
+export function earlierDeparture(pr: number, record: JsonObject, now: number): QueueChange {
+  const { words, sentence } = explainState(record)
+  const left = { pr, from: null, to: stateOf(record), at: changeTime(record, now), position: null }
+  return { ...left, ...submitters(record), reason: sentence, ...words }
+}
+
+/** Returns the change of a queue that is gone. */
+export const goneQueue = (state: string, now: number): QueueChange => ({
+  pr: null,
+  from: state || null,
+  to: null,
+  at: toIso(now),
+  position: null,
+})
+
 /** Returns why a pull request left: ` A required check failed (<word>). Submitted by grace.`; empty if nothing is known. */
 export function describeCause({ reason, serviceReason, submittedBy, author }: QueueChange): string {
   const word = serviceReason == null || reason?.includes(serviceReason) ? '' : ` (${serviceReason})`

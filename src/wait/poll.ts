@@ -47,6 +47,8 @@ export interface PollOptions<T, R, J extends Judgement<T>> {
   readonly giveUpAfter: number
   /** Whether the service has answered already, so that its address is right. */
   readonly hasAnswered?: boolean
+  /** Whether a token that was rejected for one item (401, 403) may be accepted for others; false by default. */
+  readonly differInAccess?: boolean
   /** Its signal ends the wait. */
   readonly host: Pick<Host, 'clock' | 'random' | 'interrupted'>
   /**
@@ -120,6 +122,11 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
     return failingFor >= giveUpAfter ? gaveUp(failure, failingFor) : undefined
   }
 
+  /** Whether other items can still be read after a failure that does not pass. */
+  const isOfOneItem = ({ kind, details }: MergeqError) =>
+    options.differInAccess === true &&
+    (kind === 'not-found' || (kind === 'auth' && details.status !== undefined))
+
   const noteConnection = (readings: readonly Reading<R>[]) => {
     hasAnswered ||= readings.some(reading => 'value' in reading || isAnswer(reading.failure))
     const isUnconnected = readings.some(
@@ -151,14 +158,17 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
     const readings = all.filter(reading => reading !== undefined)
     noteConnection(readings)
     const failures = readings.flatMap(reading => ('failure' in reading ? reading.failure : []))
-    const fatal = failures.find(isPermanent)
+    const fatal = failures.find(failure => isPermanent(failure) && !isOfOneItem(failure))
     const judged = waiting.map((before, index) => {
       const { judgement, next } = judgeReading(before, all[index])
       if (fatal === undefined || judgement.end !== undefined) return { judgement, next }
       return { judgement: { ...judgement, end: { outcome: 'error', failure: fatal } as const }, next }
     })
     waiting = judged.flatMap(({ judgement, next }) => (judgement.end === undefined ? next : []))
-    await noteOutage(failures, readings.length > failures.length)
+    await noteOutage(
+      failures.filter(failure => !isOfOneItem(failure)),
+      readings.length > failures.length,
+    )
     const goesOn = await onChange(judged.map(({ judgement }) => judgement))
     if (waiting.length === 0) return undefined
     if (!goesOn || limit.remaining() <= 0) {

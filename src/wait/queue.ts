@@ -10,14 +10,20 @@ import {
   type WaitingQueue,
 } from '../domain/queue-wait.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import type { WaitEnd } from '../domain/wait-state.ts'
+import type { Judgement, WaitEnd } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { JsonObject } from '../json.ts'
-import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll, readingOf } from './poll.ts'
+import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll } from './poll.ts'
+import { readSeveral } from './read-several.ts'
+
+interface QueuePlace {
+  readonly repo: Repository
+  readonly targetBranch: string
+}
 
 /** Times are in milliseconds. */
 interface QueueWait {
-  readonly queue: { readonly repo: Repository; readonly targetBranch: string }
+  readonly queues: readonly QueuePlace[]
   readonly overrides: readonly BodyOverride[]
   readonly until: QueueCondition
   readonly interval: number | 'auto'
@@ -25,53 +31,88 @@ interface QueueWait {
   readonly time: WaitTime
 }
 
-/** What a caller does with the events of a wait for a queue. */
+/** How the wait for one of the queues stands, or has ended. */
+export interface QueueProgress {
+  readonly place: QueuePlace
+  /** Undefined before the first reading. */
+  readonly queue?: JsonObject | undefined
+  /** Undefined while the wait goes on. */
+  readonly end?: WaitEnd | undefined
+  /** How long the wait has lasted, in milliseconds. */
+  readonly elapsed: number
+}
+
+/** What a caller does with the events of a wait for queues. `all` is how each queue stands. */
 interface QueueWaitObserver {
-  /** `isEnd` is whether the change ends the wait. */
-  reportChange(queue: JsonObject, isEnd: boolean): Promise<void>
+  reportChange(progress: QueueProgress): Promise<void>
   /** Reports that an outage of the service begins or is over. */
   reportOutage(text: string, isOver: boolean): Promise<void>
   /** Sleeps between two readings; rejects when the wait is interrupted. */
-  sleep(delay: number, queue: JsonObject | undefined): Promise<void>
-  /** Runs the readings after the first; `queue` returns the last one. */
-  during(queue: () => JsonObject | undefined, rounds: () => Promise<void>): Promise<void>
+  sleep(delay: number, all: readonly QueueProgress[]): Promise<void>
+  /** Runs the readings after the first; `all` returns how the queues stand. */
+  during(all: () => readonly QueueProgress[], rounds: () => Promise<void>): Promise<void>
 }
 
-/** Reads a queue until a wait is over. Throws only when a signal interrupts the command. */
-export async function waitForQueue(
-  { queue: place, overrides, until, interval, giveUpAfter, time }: QueueWait,
+interface Item extends WaitingQueue {
+  readonly place: QueuePlace
+}
+
+type ItemJudgement = Judgement<Item> & Pick<QueueJudgement, 'isChanged'>
+
+/** The time between two readings for each queue, with the interval `auto`, in milliseconds. */
+const timePerQueue = 250
+
+/**
+ * Reads queues until the wait for each is over. Returns how each ended, in their order. Throws only when a signal
+ * interrupts the command.
+ */
+export async function waitForQueues(
+  { queues, overrides, until, interval, giveUpAfter, time }: QueueWait,
   client: ServiceClient,
   observer: QueueWaitObserver,
-): Promise<WaitEnd & { readonly queue: JsonObject | undefined }> {
+): Promise<readonly (QueueProgress & { readonly end: WaitEnd })[]> {
   const { host, logger } = client
-  let last: QueueJudgement = { item: { unchanged: 0 } }
-  const read = async (): Promise<JsonObject> => {
+  const progress = new Map<QueuePlace, QueueProgress>(queues.map(place => [place, { place, elapsed: 0 }]))
+  const all = () => [...progress.values()]
+  const read = async ({ place }: Item): Promise<JsonObject> => {
     const options = { overrides, limits: limitsOfReading(time) }
     const { response } = await callOperation(client, getQueue, place, options)
     return response.records[0] ?? {}
   }
-  await poll<WaitingQueue, JsonObject, QueueJudgement>({
-    items: [last.item],
-    read: async () => [await readingOf(read)],
-    judge: (item, queue) => judgeQueue(item, queue, until),
+  await poll<Item, JsonObject, ItemJudgement>({
+    items: queues.map(place => ({ place, unchanged: 0 })),
+    read: items => readSeveral(items, read),
+    judge(item, queue) {
+      const judgement = judgeQueue(item, queue, until)
+      return { ...judgement, item: { ...judgement.item, place: item.place } }
+    },
     schedule: ({ unchanged }, failures) =>
-      interval === 'auto' ? backOff(automaticDelay({ unchanged }), failures, host.random()) : interval,
+      interval === 'auto'
+        ? Math.max(
+            backOff(automaticDelay({ unchanged }), failures, host.random()),
+            queues.length * timePerQueue,
+          )
+        : interval,
     limit: time,
     giveUpAfter: giveUpLimit(giveUpAfter, time, client),
+    differInAccess: queues.length > 1,
     host,
-    async onChange([judgement = last]: readonly QueueJudgement[]) {
-      last = judgement
-      const { queue } = last.item
-      if (queue === undefined || last.isChanged !== true) return true
-      await observer.reportChange(queue, last.end !== undefined)
-      if (until === 'idle')
-        for (const state of unknownStates(queue))
-          await logger.warnOnce(`Unknown state ${state}; a queue with it does not count as idle.`)
+    async onChange(judgements: readonly ItemJudgement[]) {
+      for (const { item, end, isChanged } of judgements) {
+        const { place, queue } = item
+        const next = { place, queue, end, elapsed: time.elapsed() }
+        progress.set(place, next)
+        if (queue === undefined || isChanged !== true) continue
+        await observer.reportChange(next)
+        if (until === 'idle')
+          for (const state of unknownStates(queue))
+            await logger.warnOnce(`Unknown state ${state}; a queue with it does not count as idle.`)
+      }
       return true
     },
     onOutage: (text, isOver) => observer.reportOutage(text, isOver),
-    sleep: delay => observer.sleep(delay, last.item.queue),
-    during: rounds => observer.during(() => last.item.queue, rounds),
+    sleep: delay => observer.sleep(delay, all()),
+    during: rounds => observer.during(all, rounds),
   })
-  return { outcome: 'pending', ...last.end, queue: last.item.queue }
+  return all().map(each => ({ ...each, end: each.end ?? { outcome: 'pending' } }))
 }

@@ -118,6 +118,9 @@ const listing = ({ body }: Seen): Answer => {
   return { body: JSON.stringify({ pullRequests, nextCursor: isSecond ? null : 'c2' }) }
 }
 
+const answerOrList = (seen: Seen): Answer =>
+  seen.path.endsWith('listPullRequests') ? listing(seen) : answer(seen)
+
 /** What is typed for an option, and the line and the world in which that makes a difference. */
 interface Shows {
   readonly typed?: string
@@ -172,6 +175,7 @@ const readsNothing = (line: string): Shows => ({
 })
 
 const onSeveral = (command: string): NonNullable<Rows['options']> => ({
+  '--file': { line: `${command} --yes`, setting: quietQueue },
   '--record': { line: `${command} --all --yes`, typed: '--record r.json' },
   '--yes': { line: `${command} --all` },
 })
@@ -191,6 +195,8 @@ const inCheckout: Setting = {
 const push = `refs/heads/fix ${sha} refs/heads/fix ${'1'.repeat(40)}\n`
 const exported = 'q/acme/web@main.yaml'
 const withQueueFile: Setting = { files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' } }
+/** A queue that the metrics do not name. */
+const quietQueue: Setting = { files: { 'q.yaml': 'repo: acme/quiet\ntargetBranch: main\n' } }
 const junit = (attributes: string): Setting => ({
   files: { 'j.xml': `<testsuite><testcase ${attributes}><failure/></testcase></testsuite>` },
 })
@@ -262,6 +268,7 @@ const table: Readonly<Record<string, Rows>> = {
       },
     },
   },
+  'queue list': { options: { '--file': { setting: quietQueue } } },
   'queue update': { line: 'queue update --set x=1' },
   'queue pause': { line: 'queue pause --yes', options: onSeveral('queue pause') },
   'queue resume': {
@@ -276,6 +283,7 @@ const table: Readonly<Record<string, Rows>> = {
   'queue wait': {
     line: 'queue wait --timeout 0',
     options: {
+      '--file': { setting: quietQueue },
       '--until': {
         setting: { answer: () => ({ body: '{"enqueuedPullRequests":[{"prNumber":8,"state":"PENDING"}]}' }) },
       },
@@ -286,7 +294,11 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'queue watch': {
     options: {
+      '--all': { line: 'queue watch --for 5s' },
+      '--file': { line: 'queue watch --for 5s', setting: quietQueue },
       '--once': { line: 'queue watch --for 5s' },
+      '--since': { line: 'queue watch --for 5s', typed: '--since 1h', setting: { answer: answerOrList } },
+      '--heartbeat': { line: 'queue watch --for 5s -o ndjson', typed: '--heartbeat 2s' },
       '--interval': { line: 'queue watch --for 5s', typed: '--interval 2s' },
       '--for': { line: 'queue watch --give-up-after 5s', typed: '--for 1s', setting: { answer: failsLater } },
       '--give-up-after': { setting: { answer: failsLater } },
@@ -324,7 +336,7 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'queue check': {
     line: 'queue check --not-paused',
-    options: { '--not-paused': { line: 'queue check --max-depth 3' } },
+    options: { '--file': { setting: quietQueue }, '--not-paused': { line: 'queue check --max-depth 3' } },
   },
   metrics: { options: { '--raw': { setting: { terminal: true } } } },
   'flaky list': { line: 'flaky list -o ndjson' },

@@ -1,7 +1,7 @@
 import { maxMetricsSize, maxSamples } from '../../domain/limits.ts'
 import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { defaultHost, queueKey, type Repository } from '../../domain/values/repository.ts'
+import { defaultHost, queueKey, type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { repository, text } from '../../domain/values/types.ts'
 import { MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -142,21 +142,30 @@ export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
   return [...new Map(queues.map(queue => [queueKey(queue.values), queue])).values()]
 }
 
-/** Returns a queue as `queueSummaryRecord`; what the metrics do not say is null. */
-export function queueSummary({ repo, branch, numbers }: QueueMetrics): JsonObject {
+/**
+ * Returns a queue as `queueSummaryRecord`; what the metrics do not say is null.
+ *
+ * @param place the repository of a queue whose repository the metrics do not say; its host is the host of all
+ */
+export function queueSummary(
+  { repo, branch, numbers }: Pick<QueueMetrics, 'repo' | 'branch' | 'numbers'>,
+  place: Repository | undefined,
+): JsonObject {
   const { depth = null, testing = null, merged = null, failed = null } = numbers
-  return { repo: repo ?? null, branch, depth, testing, merged, failed }
+  const ofPlace = place === undefined ? null : repositoryName(place)
+  const name = repo === undefined ? ofPlace : `${place?.host ?? defaultHost}/${repo}`
+  return { repo: name, branch, depth, testing, merged, failed }
 }
 
 /** Lists the queues that the metrics name. */
-export const listQueues: Operation = {
+export const listQueues: Operation<typeof getMergeQueueMetrics.params> = {
   ...getMergeQueueMetrics,
   name: 'listQueues',
   summary: 'Lists the queues that the metrics name, with their activity in the last hour.',
   response: queueSummaryRecord,
-  adaptResponse: ({ bytes }) => ({
+  adaptResponse: ({ bytes }, { repo }) => ({
     bytes,
-    records: summarizeMetrics(readSamplesIn(bytes)).queues.map(queueSummary),
+    records: summarizeMetrics(readSamplesIn(bytes)).queues.map(queue => queueSummary(queue, repo)),
     document: records => records,
   }),
 }

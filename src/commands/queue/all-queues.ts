@@ -1,22 +1,39 @@
 import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, queuesIn } from '../../api/operations/metrics.ts'
+import type { BodyOverride } from '../../api/operation.ts'
+import { getMergeQueueMetrics, queuesIn, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
-import { queueName, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import {
+  isSameRepository,
+  queueName,
+  type Repository,
+  shortRepositoryName,
+} from '../../domain/values/repository.ts'
+import { fileName } from '../../domain/values/types.ts'
 import { extendError, MergeqError, usageError } from '../../errors.ts'
 import type { Cli } from '../../run/cli.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import type { Input } from '../../run/inputs.ts'
+import { flag, type Input, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
 import type { Queue } from '../../run/values.ts'
 import { type Failed, forEachQueue, reportFailures } from './live-queue.ts'
+import { namedQueue, readDescribedQueues } from './queue-files.ts'
 
-/** A queue that the metrics name. */
+/** One of several queues. */
 export interface NamedQueue {
   readonly name: string
   readonly queue: Queue
-  readonly metrics: QueueMetrics
+  /** Undefined if the metrics do not name the queue, or were not read. */
+  readonly metrics?: QueueMetrics | undefined
 }
+
+/** Returns the repository of queues whose repository the metrics do not say. Its host is the host of all queues. */
+export const placeOf = async (
+  repo: Repository | undefined,
+  { settings }: Cli,
+): Promise<Repository | undefined> =>
+  // The settings may name several repositories, or none: then the host is the usual one.
+  repo ?? (await settings.read('repo').catch(() => undefined))
 
 /**
  * Returns the queues that metrics name.
@@ -26,72 +43,153 @@ export interface NamedQueue {
 export async function namedQueues(
   bytes: Uint8Array,
   repo: Repository | undefined,
-  { settings }: Cli,
+  cli: Cli,
 ): Promise<readonly NamedQueue[]> {
-  // The settings may name several repositories, or none: then the host is the usual one.
-  const place = repo ?? (await settings.read('repo').catch(() => undefined))
-  return queuesIn(bytes, place).map(({ values, metrics }) => ({
+  return queuesIn(bytes, await placeOf(repo, cli)).map(({ values, metrics }) => ({
     name: queueName(values),
     queue: values,
     metrics,
   }))
 }
 
+const noteOfAll = 'Queues without metrics are not included.'
+
 export const noQueueError = (): MergeqError =>
   new MergeqError('not-found', 'No queue has metrics.', {
     hint: 'To name a queue, use --repo and --target-branch.',
   })
 
-interface AllQueues {
-  readonly queues: readonly NamedQueue[]
-  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
-  readonly limit: readonly string[]
-}
+/** The options that name several queues, for a command that does something with them. */
+export const severalQueues = (does: string) => ({
+  all: flag(`${does} every queue that the metrics name: of the organization, or of --repo`),
+  file: queuesFile(does),
+})
 
-/**
- * Returns the params of the metrics that name the queues of `--all`: those of the organization, or of the repository
- * that an option or the environment names.
- */
-async function metricsParams({ args, settings }: Cli) {
-  if (args.has('--target-branch'))
-    throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
-  const repo = await settings.readFrom('option-or-environment', 'repo')
-  return { repo, branch: undefined }
-}
+/** The option that names the queues of files. */
+export const queuesFile = (does: string) =>
+  option(
+    fileName('file|directory'),
+    `${does} the queues that this queue file (- for standard input) or the files of this directory name, also those without metrics`,
+    { short: 'f' },
+  )
 
-/** Prints the first request of `--all`, for a dry run. Returns exit code 0. */
-export const printAllRequest = async (cli: Cli): Promise<number> =>
-  printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])
-
-/** Returns the queues of `--all`. Throws an error if there are none. */
-export async function allQueues(cli: Cli): Promise<AllQueues> {
-  const params = await metricsParams(cli)
-  const { repo } = params
-  const origin = cli.settings.used().get('repo')?.origin
-  const limit = repo === undefined ? [] : [`${origin} limits this to ${shortRepositoryName(repo)}.`]
-  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
-  const queues = await namedQueues(response.bytes, repo, cli)
-  if (queues.length === 0)
-    throw extendError(noQueueError(), {}, ['No queue has metrics.', ...limit].join(' '))
-  return { queues, limit }
-}
-
-/** The input of a command about one queue; undefined with `--all` or `--from`, which need no queue. */
+/** The input of a command about one queue; undefined with an option that names several. */
 export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
   setting: 'targetBranch',
   get definitions() {
     return input.definitions
   },
-  read: (args, context) => (args.has('--all') || args.has('--from') ? undefined : input.read(args, context)),
+  read: (args, context) =>
+    ['--all', '--file', '--from'].some(name => args.has(name)) ? undefined : input.read(args, context),
 })
+
+interface SelectedQueues {
+  readonly queues: readonly NamedQueue[]
+  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
+  readonly limit: readonly string[]
+  /** What is said after their number. */
+  readonly note: string
+}
+
+/**
+ * Returns the repository that limits several queues, which an option or the environment names. Throws a usage error for
+ * options that contradict each other.
+ *
+ * @param others options that cannot be used with those that name several queues
+ */
+export async function limitOf(
+  { args, settings }: Cli,
+  others: readonly string[] = ['--all', '--target-branch'],
+): Promise<Repository | undefined> {
+  const used = args.has('--file') ? '--file' : '--all'
+  const other = others.find(name => name !== used && args.has(name))
+  if (other !== undefined)
+    throw usageError(`${used} and ${other} cannot be used together.`, 'Use only one of them.')
+  return settings.readFrom('option-or-environment', 'repo')
+}
+
+/** Says what limits several queues to a repository. */
+const describeLimit = (repo: Repository | undefined, { settings }: Cli): readonly string[] =>
+  repo === undefined
+    ? []
+    : [`${settings.used().get('repo')?.origin} limits this to ${shortRepositoryName(repo)}.`]
+
+/** Prints the first requests for several queues, for a dry run. Returns exit code 0. */
+export async function printSelection(file: string | undefined, cli: Cli): Promise<number> {
+  if (file === undefined)
+    return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
+  const { queues } = await selectQueues(file, cli)
+  return printReads(queues, cli)
+}
+
+/** Prints the requests that read queues, for a dry run. Returns exit code 0. */
+export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<number> =>
+  printRequests(
+    cli,
+    getQueue,
+    queues.map(({ queue }) => queue),
+  )
+
+/**
+ * Returns the queues that the files name or, without files, the metrics; of the repository that an option or the
+ * environment names. Throws an error if there are none, and a usage error for a file that cannot be read.
+ */
+export async function selectQueues(file: string | undefined, cli: Cli): Promise<SelectedQueues> {
+  const repo = await limitOf(cli)
+  return file === undefined ? allQueues(repo, cli) : queuesOfFiles(file, repo, cli)
+}
+
+/** Returns the queues of --all or --file; says what limits them. */
+export async function queuesOf(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
+  const { queues, limit } = await selectQueues(file, cli)
+  for (const text of limit) await cli.logger.info(text)
+  return queues.map(({ queue }) => queue)
+}
+
+async function allQueues(repo: Repository | undefined, cli: Cli): Promise<SelectedQueues> {
+  const limit = describeLimit(repo, cli)
+  const params = { repo, branch: undefined }
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
+  const queues = await namedQueues(response.bytes, repo, cli)
+  if (queues.length === 0)
+    throw extendError(noQueueError(), {}, ['No queue has metrics.', ...limit].join(' '))
+  return { queues, limit, note: noteOfAll }
+}
+
+/** Returns the queues that files name, whatever the metrics say. */
+export async function queuesOfFiles(
+  file: string,
+  repo: Repository | undefined,
+  cli: Cli,
+): Promise<SelectedQueues> {
+  const described = await readDescribedQueues(file, cli, namedQueue)
+  const limit = describeLimit(repo, cli)
+  const queues = described
+    .filter(({ queue }) => repo === undefined || isSameRepository(queue.repo, repo))
+    .map(({ name, queue }) => ({ name, queue }))
+  if (queues.length > 0) return { queues, limit, note: '' }
+  throw new MergeqError('not-found', [`No file of ${file} names such a queue.`, ...limit].join(' '), {
+    hint: 'To use all queues that the files name, omit --repo, and unset MERGEQ_REPO.',
+  })
+}
+
+/** Adds the metrics of queues, as far as the metrics name them. */
+export function withMetrics(queues: readonly NamedQueue[], bytes: Uint8Array): readonly NamedQueue[] {
+  const summary = summarizeMetrics(readSamplesIn(bytes))
+  return queues.map(each => ({
+    ...each,
+    metrics: findQueue(summary, each.queue.repo, each.queue.targetBranch),
+  }))
+}
 
 /** Reads queues, with the time of each response by the service's clock. */
 export const readQueues = <T extends { readonly name: string; readonly queue: Queue }>(
   queues: readonly T[],
   cli: Cli,
+  overrides: readonly BodyOverride[] = [],
 ) =>
   forEachQueue(cli, queues, async item => {
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue)
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue, { overrides })
     return { item, queue: response.records[0] ?? {}, now: date }
   })
 

@@ -12,13 +12,15 @@ import { receiptRecord } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
 import { type Queue, queueInput } from '../../run/values.ts'
-import { allQueues, printAllRequest, unlessSeveral } from './all-queues.ts'
+import { printSelection, selectQueues, severalQueues, unlessSeveral } from './all-queues.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-state.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
 import { lockRecord, openRecord, readEarlierRecord, type StateRecord } from './state-record.ts'
-import { describeChanges, noteOfAll, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
+import { describeChanges, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
 
 interface SeveralOptions {
+  /** The files that name the queues; undefined for every queue that the metrics name. */
+  readonly file: string | undefined
   readonly record?: string | undefined
   readonly yes: boolean
   /** What `--set` adds to the requests. */
@@ -32,25 +34,26 @@ export const stateCommand = {
   exits: ['output'] as const,
   options: {
     queue: unlessSeveral(queueInput),
-    all: flag('Change every queue that the metrics name: of the organization, or of --repo'),
+    ...severalQueues('Change'),
     record: option(
       fileName('file'),
-      'Write the states before and after to this file, for queue resume --from (--all)',
+      'Write the states before and after to this file, for queue resume --from (--all, --file)',
     ),
-    yes: flag('Skip the confirmation prompt (--all)', { short: 'y' }),
+    yes: flag('Skip the confirmation prompt (--all, --file)', { short: 'y' }),
     set: setOfState,
   },
   fields: (typed: ReadonlyMap<string, unknown>) =>
-    typed.has('--all') || typed.has('--from') ? stateChangeRecord : receiptRecord,
+    ['--all', '--file', '--from'].some(name => typed.has(name)) ? stateChangeRecord : receiptRecord,
   prints: {
-    table: 'one sentence (on a pipe, the row pr, ok, delivery, message); with --all, one row per queue',
-    json: 'a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}; with --all, a list of {"repo","targetBranch","ok","outcome","before","after"}',
+    table:
+      'one sentence (on a pipe, the row pr, ok, delivery, message); with --all or --file, one row per queue',
+    json: 'a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}; with --all or --file, a list of {"repo","targetBranch","ok","outcome","before","after"}',
     ndjson: 'the same, one per line',
   },
 }
 
 interface StateOptions extends SeveralOptions {
-  /** Undefined for all queues. */
+  /** Undefined for several queues. */
   readonly queue: Queue | undefined
 }
 
@@ -62,7 +65,7 @@ export function runStateCommand(
 ): Promise<number> {
   if (queue === undefined) return changeAllStates(cli, state, options)
   if (options.record !== undefined)
-    throw usageError('--record requires --all.', 'Add --all, or omit --record.')
+    throw usageError('--record requires --all or --file.', 'Add one of them, or omit --record.')
   return changeState(cli, queue, state, options.set)
 }
 
@@ -71,14 +74,14 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
   if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
 }
 
-/** Changes the state of every queue that the metrics name. Returns the exit code. */
+/** Changes the states of several queues. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
-  const { record: path, yes, set } = options
+  const { record: path, yes } = options
   requireAnswer(yes, cli)
-  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, { yes, set }, undefined)
+  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, options, undefined)
   const release = await lockRecord(path, cli)
   try {
-    return await changeAll(cli, state, { yes, set }, path)
+    return await changeAll(cli, state, options, path)
   } finally {
     await release()
   }
@@ -87,29 +90,30 @@ async function changeAllStates(cli: Cli, state: SettableState, options: SeveralO
 async function changeAll(
   cli: Cli,
   state: SettableState,
-  { yes, set }: Omit<SeveralOptions, 'record'>,
+  { file, yes, set }: Omit<SeveralOptions, 'record'>,
   path: string | undefined,
 ): Promise<number> {
   const earlier = path === undefined ? [] : await readEarlierRecord(path, yes, cli)
   if (cli.options.dryRun && cli.results === 'screen') {
-    const named = await allQueues(withoutDryRun(cli)).catch(() => undefined)
+    const named = await selectQueues(file, withoutDryRun(cli)).catch(() => undefined)
     cli.host.interrupted.throwIfAborted()
     if (named !== undefined) {
-      await cli.logger.info(describeChanges(verbs[state], named.queues, noteOfAll))
+      await cli.logger.info(describeChanges(verbs[state], named.queues, named.note))
       for (const text of named.limit) await cli.logger.info(text)
     }
   }
-  if (cli.options.dryRun) return printAllRequest(cli)
-  const { queues, limit } = await allQueues(cli)
-  const description = describeChanges(verbs[state], queues, noteOfAll)
+  if (cli.options.dryRun) return printSelection(file, cli)
+  const { queues, limit, note } = await selectQueues(file, cli)
+  const description = describeChanges(verbs[state], queues, note)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = path === undefined ? undefined : await openRecord(path, earlier, cli)
   await record?.save()
   return changeStates(cli, queues, item => setState(item, { state, set }, record, cli), {
     limit,
-    note: noteOfAll,
+    note,
     record: path,
+    file,
   })
 }
 

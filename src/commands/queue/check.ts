@@ -1,11 +1,17 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import type { BodyOverride } from '../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
-import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
-import { queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
+import {
+  queueName,
+  type Repository,
+  repositoryName,
+  shortRepositoryName,
+} from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
 import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -17,7 +23,16 @@ import type { RecordFields } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
 import { type Queue, queueInput, setOf } from '../../run/values.ts'
-import { allQueues, printAllRequest, readQueues, unlessSeveral } from './all-queues.ts'
+import {
+  limitOf,
+  type NamedQueue,
+  printSelection,
+  readQueues,
+  selectQueues,
+  severalQueues,
+  unlessSeveral,
+  withMetrics,
+} from './all-queues.ts'
 import { reportFailures } from './live-queue.ts'
 
 interface HealthCheck {
@@ -78,7 +93,8 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
 }
 
 /** Checks that at most half of the pull requests that left the queue in the last hour failed. */
-function checkFailures({ numbers: { merged = 0, failed = 0, cancelled = 0 } }: QueueMetrics): HealthCheck[] {
+function checkFailures(metrics: QueueMetrics | undefined): HealthCheck[] {
+  const { merged = 0, failed = 0, cancelled = 0 } = metrics?.numbers ?? {}
   const count = merged + failed + cancelled
   const reason = `${failed} of the ${pluralize(count, 'pull request')} that left in the last hour failed`
   return count === 0 ? [] : [{ check: 'failures', ok: failed * 2 <= count, reason }]
@@ -103,11 +119,15 @@ const checkQueue = (
   ...(notPaused ? [checkPaused(queue)] : []),
 ]
 
-/** Reads the metrics of a queue; undefined if there are none. */
-async function readMetrics({ repo, targetBranch }: Queue, cli: Cli): Promise<QueueMetrics | undefined> {
+/** Reads the metrics of queues, which are those of a repository or of the organization. */
+async function readMetrics(
+  queues: readonly NamedQueue[],
+  repo: Repository | undefined,
+  cli: Cli,
+): Promise<readonly NamedQueue[]> {
   const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo })
   if (failure !== undefined) await cli.logger.warn(`Failures were not checked: ${failure.message}`)
-  return response && findQueue(summarizeMetrics(readSamplesIn(response.bytes)), repo, targetBranch)
+  return response === undefined ? queues : withMetrics(queues, response.bytes)
 }
 
 const replacesUsual = 'replaces the default checks'
@@ -157,11 +177,23 @@ const queueCheckRecord: RecordFields = {
   ),
 }
 
-/** Checks all queues, and prints a row for each. Returns the exit code. */
-async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Promise<number> {
-  const { queues, limit } = await allQueues(cli)
+interface SeveralOptions {
+  /** The files that name the queues; undefined for every queue that the metrics name. */
+  readonly file: string | undefined
+  readonly conditions: Conditions
+  /** Whether failures are checked, too. */
+  readonly isUsual: boolean
+  /** What `--set` adds to the requests. */
+  readonly set: readonly BodyOverride[]
+}
+
+/** Checks several queues, and prints a row for each. Returns the exit code. */
+async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, cli: Cli): Promise<number> {
+  const { queues: selected, limit } = await selectQueues(file, cli)
   for (const text of limit) await cli.logger.info(text)
-  const { outcomes, failed: unread } = await readQueues(queues, cli)
+  const queues =
+    file === undefined || !isUsual ? selected : await readMetrics(selected, await limitOf(cli), cli)
+  const { outcomes, failed: unread } = await readQueues(queues, cli, set)
   const checked = outcomes.map(({ item: { metrics, queue: values }, result, failure }) => {
     const { queue = {}, now = 0 } = result ?? {}
     const checks = failure === undefined ? checkQueue(queue, now, conditions) : []
@@ -212,11 +244,11 @@ export const queueCheckCommand = command({
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['check-failed'],
   prints: {
-    table: 'one row per condition; with --all, one row per queue',
-    json: '{"ok","repo","targetBranch","checks"}; with --all, a list of them',
-    ndjson: 'one condition per line; with --all, one queue per line',
+    table: 'one row per condition; with --all or --file, one row per queue',
+    json: '{"ok","repo","targetBranch","checks"}; with --all or --file, a list of them',
+    ndjson: 'one condition per line; with --all or --file, one queue per line',
   },
-  fields: typed => (typed.has('--all') ? queueCheckRecord : conditionRecord),
+  fields: typed => (typed.has('--all') || typed.has('--file') ? queueCheckRecord : conditionRecord),
   options: {
     queue: unlessSeveral(queueInput),
     maxDepth: option(integer(0), `Fail if more than <n> pull requests are queued; ${replacesUsual}`),
@@ -225,7 +257,7 @@ export const queueCheckCommand = command({
       `Fail if pull requests are queued and none changed state for this long; ${replacesUsual}`,
     ),
     notPaused: flag(`Fail if the queue is paused; ${replacesUsual}`),
-    all: flag('Check every queue that the metrics name: of the organization, or of --repo'),
+    ...severalQueues('Check'),
     set: setOf(getQueue),
   },
   examples: [
@@ -233,21 +265,23 @@ export const queueCheckCommand = command({
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
     'mergeq queue check --all',
+    'mergeq queue check -f queues/',
   ],
-  async run({ queue, maxDepth, stalled, notPaused, set }, cli) {
+  async run({ queue, file, maxDepth, stalled, notPaused, set }, cli) {
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
     const isUsual = maxDepth === undefined && stalled === undefined && !notPaused
     const conditions = isUsual ? usualConditions : { maxDepth, stalled, notPaused }
     if (!isUsual) await reportLeftOut(conditions, cli)
-    if (queue === undefined && cli.options.dryRun) return printAllRequest(cli)
-    if (queue === undefined) return checkAll(conditions, isUsual, cli)
+    if (queue === undefined && cli.options.dryRun) return printSelection(file, cli)
+    if (queue === undefined) return checkSeveral({ file, conditions, isUsual, set }, cli)
     const values = queue
     if (cli.options.dryRun) return printRequests(cli, getQueue, [values], set)
     const { response, date } = await read(cli, getQueue, values, { overrides: set })
-    const metrics = isUsual ? await readMetrics(values, cli) : undefined
+    const named = { name: queueName(values), queue: values }
+    const [withFailures] = isUsual ? await readMetrics([named], values.repo, cli) : []
     const checks = [
       ...checkQueue(response.records[0] ?? {}, date ?? cli.host.clock.now(), conditions),
-      ...(metrics === undefined ? [] : checkFailures(metrics)),
+      ...checkFailures(withFailures?.metrics),
     ]
     const failed = failedOf(checks)
     await cli.printer.print({

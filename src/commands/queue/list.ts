@@ -1,7 +1,8 @@
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import { defaultHost, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
@@ -11,7 +12,17 @@ import type { RecordFields } from '../../run/fields.ts'
 import { flag } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
 import { paramsOf } from '../../run/values.ts'
-import { namedQueues, readQueues, reportUnread } from './all-queues.ts'
+import {
+  limitOf,
+  type NamedQueue,
+  namedQueues,
+  placeOf,
+  queuesFile,
+  queuesOfFiles,
+  readQueues,
+  reportUnread,
+  withMetrics,
+} from './all-queues.ts'
 
 /** The fields of a queue; its state and mode only if each queue is read. */
 const queueFields = (includeState: boolean): RecordFields => ({
@@ -36,16 +47,51 @@ const queueFields = (includeState: boolean): RecordFields => ({
   ],
 })
 
-/** Reads the state and the mode of each queue that the metrics name. */
-async function readStates(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
-  const { outcomes, failed } = await readQueues(await namedQueues(bytes, repo, cli), cli)
-  const records = outcomes.map(({ item: { metrics }, result }) => {
-    const { repo, branch, ...numbers } = queueSummary(metrics)
+/** Returns a queue of the list. */
+const recordOf = ({ queue: { repo, targetBranch }, metrics }: NamedQueue) =>
+  queueSummary(
+    { repo: `${repo.owner}/${repo.name}`, branch: targetBranch, numbers: metrics?.numbers ?? {} },
+    repo,
+  )
+
+/** Reads the state and the mode of each queue. */
+async function readStates(queues: readonly NamedQueue[], cli: Cli) {
+  const { outcomes, failed } = await readQueues(queues, cli)
+  const records = outcomes.map(({ item, result }) => {
+    const { repo, branch, ...numbers } = recordOf(item)
     const { state = null, mode = null } = result?.queue ?? {}
     return { repo, branch, state, mode, ...numbers }
   })
   return { records, failed }
 }
+
+/** Returns the queues of files, of the repository that limits them. */
+async function selectedQueues(file: string, repo: Repository | undefined, cli: Cli) {
+  await limitOf(cli, ['--all-repos', '--target-branch'])
+  return queuesOfFiles(file, repo, cli)
+}
+
+/** Returns the records of the queues that the files name or, without files, the metrics. */
+async function readList(
+  bytes: Uint8Array,
+  selected: readonly NamedQueue[] | undefined,
+  { repo }: { readonly repo: Repository | undefined },
+  includeState: boolean,
+  cli: Cli,
+) {
+  const queues = selected && withMetrics(selected, bytes)
+  if (includeState) return readStates(queues ?? (await namedQueues(bytes, repo, cli)), cli)
+  if (queues !== undefined) return { records: queues.map(recordOf), failed: [] }
+  const place = await placeOf(repo, cli)
+  const { queues: named } = summarizeMetrics(readSamplesIn(bytes))
+  return { records: named.map(metrics => queueSummary(metrics, place)), failed: [] }
+}
+
+/** Returns a record as a person reads it. */
+const rowOf = ({ repo, ...others }: JsonObject): JsonObject => ({
+  repo: typeof repo === 'string' ? repo.replace(`${defaultHost}/`, '') : null,
+  ...others,
+})
 
 function emptySentence(repo: Repository | undefined): string {
   return repo === undefined
@@ -61,6 +107,7 @@ export const queueListCommand = command({
   options: {
     ...paramsOf(getMergeQueueMetrics),
     repo: repositoryOrAll(getMergeQueueMetrics.params.repo),
+    file: queuesFile('List'),
     includeState: flag('Read each queue for its state and mode, which the metrics do not say'),
   },
   fields: typed => queueFields(typed.has('--include-state')),
@@ -73,22 +120,25 @@ export const queueListCommand = command({
     'mergeq queue list',
     'mergeq queue list --repo acme/web',
     'mergeq queue list --include-state',
+    'mergeq queue list -f queues/',
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
-  async run({ repo, branch, includeState }, cli) {
+  async run({ repo, branch, file, includeState }, cli) {
+    const selected = file === undefined ? undefined : await selectedQueues(file, repo, cli)
     const values = { repo, branch }
     if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
     const { response } = await read(cli, getMergeQueueMetrics, values)
-    const { records, failed } = includeState
-      ? await readStates(response.bytes, repo, cli)
-      : { records: summarizeMetrics(readSamplesIn(response.bytes)).queues.map(queueSummary), failed: [] }
+    const { records, failed } = await readList(response.bytes, selected?.queues, values, includeState, cli)
+    for (const text of selected?.limit ?? []) await cli.logger.info(text)
     const { columns } = queueFields(includeState)
     const footer = includeState ? [] : ['To read the state of each queue, add --include-state.']
     await cli.printer.print({
       records,
       columns,
       screen: () =>
-        records.length === 0 ? { sentence: emptySentence(repo) } : { columns, rows: records, footer },
+        records.length === 0
+          ? { sentence: emptySentence(repo) }
+          : { columns, rows: records.map(rowOf), footer },
     })
     return reportUnread(failed, cli)
   },

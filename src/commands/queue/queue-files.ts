@@ -69,15 +69,9 @@ export function settingsOf(operation: Operation): Input<JsonObject> {
   }
 }
 
-export interface QueueFileItem {
-  /** The path as it was typed or found; `-` is standard input. */
-  readonly path: string
-  /** The queue in messages: `main of acme/web`. */
-  readonly name: string
-  readonly content: QueueFile
+export interface QueueFileItem extends DescribedQueue {
   /** Returns where a setting of the content comes from: `--set`, the file, or its file of defaults. */
   sourceOf(setting: string): string
-  readonly queue: Queue
 }
 
 type QueueNames = Pick<QueueFile, 'repo' | 'targetBranch'>
@@ -102,17 +96,24 @@ export function checkQueueOfFile(
  * Returns the queue of a file: repository and target branch come from the file, else from the settings. Throws a usage
  * error if an option contradicts the file.
  */
-export async function queueOfFile(path: string, file: QueueNames, { args, settings }: Cli): Promise<Queue> {
-  const { repo, targetBranch } = file
+export async function queueOfFile(path: string, file: QueueNames, cli: Cli): Promise<Queue> {
+  const { args } = cli
   checkQueueOfFile(path, file, {
     repo: args.get('--repo')?.at(-1),
     targetBranch: args.get('--target-branch')?.at(-1),
   })
-  return {
-    repo: repo === undefined ? await settings.require('repo') : parseRepository(repo),
-    targetBranch: targetBranch ?? (await settings.require('targetBranch')),
-  }
+  return namedQueue(path, file, cli)
 }
+
+/** Returns the queue of a file, whatever the options are: they may select among the queues of several files. */
+export const namedQueue = async (
+  _: string,
+  { repo, targetBranch }: QueueNames,
+  { settings }: Cli,
+): Promise<Queue> => ({
+  repo: repo === undefined ? await settings.require('repo') : parseRepository(repo),
+  targetBranch: targetBranch ?? (await settings.require('targetBranch')),
+})
 
 /** The options that say which settings of files count. */
 export interface FileOptions {
@@ -124,18 +125,54 @@ export interface FileOptions {
 export const sameQueueError = (path: string, otherPath: string, queue: string): MergeqError =>
   usageError(`${path} and ${otherPath} describe the same queue: ${queue}.`)
 
-/** Reads the queue files of a path. Throws a usage error if two files describe the same queue. */
+/** A queue that a file describes. */
+export interface DescribedQueue {
+  /** The path as it was typed or found; `-` is standard input. */
+  readonly path: string
+  /** The queue in messages: `main of acme/web`. */
+  readonly name: string
+  readonly content: QueueFile
+  readonly queue: Queue
+}
+
+/**
+ * Reads the queue files of a path, without their defaults. Throws a usage error if one cannot be read, and if two files
+ * describe the same queue.
+ *
+ * @param queueOf returns the queue of a file
+ */
+export async function readDescribedQueues(
+  path: string,
+  cli: Cli,
+  queueOf = queueOfFile,
+): Promise<readonly DescribedQueue[]> {
+  const described: DescribedQueue[] = []
+  const paths = await expandFiles(path, queueFileEndings, cli, true)
+  const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
+  if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
+  for (const filePath of queuePaths) {
+    const { content } = await readQueueFile(filePath, cli)
+    const queue = await queueOf(filePath, content, cli)
+    const name = queueName(queue)
+    const duplicate = described.find(
+      other =>
+        isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
+    )
+    if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
+    described.push({ path: filePath, name, content, queue })
+  }
+  return described
+}
+
+/** Reads the queue files of a path with their defaults. Throws a usage error if two files describe the same queue. */
 export async function readItems(
   path: string,
   { includeState, set }: FileOptions,
   cli: Cli,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  const paths = await expandFiles(path, queueFileEndings, cli, true)
-  const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
-  if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
-  for (const filePath of queuePaths) {
-    const { content: read } = await readQueueFile(filePath, cli)
+  for (const described of await readDescribedQueues(path, cli)) {
+    const { path: filePath, content: read } = described
     const defaults = await readDefaults(filePath, path, cli)
     const written = { ...read, settings: { ...defaults.settings, ...read.settings } }
     const { state, ...others } = { ...written.settings, ...set }
@@ -143,13 +180,6 @@ export async function readItems(
       ...written,
       settings: includeState && state !== undefined ? { state, ...others } : others,
     }
-    const queue = await queueOfFile(filePath, written, cli)
-    const name = queueName(queue)
-    const duplicate = items.find(
-      other =>
-        isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
-    )
-    if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
     if (Object.hasOwn(written.settings, 'state') && !includeState)
       await cli.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
     const sources = [
@@ -158,7 +188,7 @@ export async function readItems(
     ]
     const sourceOf = (key: string) =>
       sources.find(({ settings }) => Object.hasOwn(settings, key))?.source ?? defaults.path ?? filePath
-    items.push({ path: filePath, name, content, sourceOf, queue })
+    items.push({ ...described, content, sourceOf })
   }
   return items
 }

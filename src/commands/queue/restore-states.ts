@@ -5,15 +5,10 @@ import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import type { Cli } from '../../run/cli.ts'
 import { confirm } from '../../run/confirm.ts'
 import { read } from '../../run/send.ts'
+import { printReads } from './all-queues.ts'
 import { isSettable, type SettableState, setQueueState } from './change-state.ts'
 import { requireAnswer } from './change-states.ts'
-import {
-  changeStates,
-  printReads,
-  readState,
-  type StateChange,
-  type StateChangeResult,
-} from './state-changes.ts'
+import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
 import { lockRecord, openRecord, type RecordedChange, readRecord, type StateRecord } from './state-record.ts'
 import { describeChanges } from './state-words.ts'
 
@@ -32,7 +27,7 @@ interface RestoreOptions {
 
 /** Restores the states of a record. Returns the exit code. */
 export async function restoreStates(cli: Cli, path: string, { yes, set }: RestoreOptions): Promise<number> {
-  for (const name of ['--all', '--repo', '--target-branch'])
+  for (const name of ['--all', '--file', '--repo', '--target-branch'])
     if (cli.args.has(name))
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   requireAnswer(yes, cli)

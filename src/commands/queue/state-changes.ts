@@ -5,7 +5,6 @@ import { repositoryName, shortRepositoryName } from '../../domain/values/reposit
 import { extendError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
-import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { read } from '../../run/send.ts'
 import type { Queue } from '../../run/values.ts'
@@ -24,14 +23,6 @@ export interface StateChangeResult {
   readonly after: string
 }
 
-/** Prints the requests that read the queues first, for a dry run. Returns exit code 0. */
-export const printReads = (changes: readonly StateChange[], cli: Cli): Promise<number> =>
-  printRequests(
-    cli,
-    getQueue,
-    changes.map(({ queue }) => queue),
-  )
-
 /** Reads the state of a queue; empty if the service says none. */
 export async function readState({ queue }: StateChange, cli: Cli): Promise<string> {
   const { response } = await read(cli, getQueue, queue)
@@ -45,6 +36,8 @@ interface ChangeOptions {
   readonly note?: string
   /** The file that was written. */
   readonly record?: string | undefined
+  /** The files that name the queues. */
+  readonly file?: string | undefined
 }
 
 /** Changes several queues at a time, and prints a row for each and a summary. Returns the exit code. */
@@ -52,7 +45,7 @@ export async function changeStates<T extends StateChange>(
   cli: Cli,
   changes: readonly T[],
   change: (item: T) => Promise<StateChangeResult>,
-  { limit = [], note = '', record }: ChangeOptions = {},
+  { limit = [], note = '', record, file }: ChangeOptions = {},
 ): Promise<number> {
   const work = (item: T) =>
     change(item).catch(error => {
@@ -93,6 +86,6 @@ export async function changeStates<T extends StateChange>(
   const count = pluralize(changes.length, 'queue')
   for (const text of limit) await cli.logger.info(text)
   await cli.logger.info(`${count}: ${joinList(counts)}. ${note}`.trim())
-  if (records.some(({ outcome }) => outcome === 'changed')) await suggestReturn(cli, record)
+  if (records.some(({ outcome }) => outcome === 'changed')) await suggestReturn(cli, { record, file })
   return report()
 }

@@ -9,7 +9,7 @@ import type { Cli } from '../../run/cli.ts'
 import { openInput } from '../../run/input-files.ts'
 import { outputError } from './read-queue-file.ts'
 
-/** What a record has of a queue (docs/reference/cli.md, "All queues"). */
+/** What a record has of a queue (docs/reference/cli.md, "Several queues"). */
 export interface RecordedChange {
   readonly repo: string
   readonly targetBranch: string

@@ -24,8 +24,6 @@ export const describeChanges = (
 ): string =>
   `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
 
-export const noteOfAll = 'Queues without metrics are not included.'
-
 /** What a prompt says about records before the states of all queues change. */
 export function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
   if (state === 'RUNNING')
@@ -36,14 +34,18 @@ export function recordAdvice(state: SettableState, record: string | undefined): 
 }
 
 /** Tells a person how to get back to the states before a change. */
-export async function suggestReturn(cli: Cli, record: string | undefined): Promise<void> {
+export async function suggestReturn(
+  cli: Cli,
+  { record, file }: { readonly record?: string | undefined; readonly file?: string | undefined },
+): Promise<void> {
   if (cli.messages !== 'person') return
   const { commandLine } = cli.settings
   if (record !== undefined) {
     const line = commandLine(['queue', 'resume', '--from', record], { repo: null, targetBranch: null })
     await cli.logger.info(`To restore the states from before, run: ${line}`)
   } else if (cli.command !== 'queue resume') {
-    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', '--all'])}`)
+    const queues = file === undefined ? ['--all'] : ['-f', file]
+    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', ...queues])}`)
     await cli.logger.info('To keep which queues were paused before, add --record <file> next time.')
   }
 }

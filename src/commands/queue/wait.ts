@@ -1,22 +1,27 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { formatDuration } from '../../domain/format.ts'
+import { formatDuration, pluralize } from '../../domain/format.ts'
 import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
-import { queueConditions } from '../../domain/queue-wait.ts'
+import { type QueueCondition, queueConditions } from '../../domain/queue-wait.ts'
 import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { choice } from '../../domain/values/types.ts'
-import { exitCodeOf, toMergeqError } from '../../errors.ts'
+import type { WaitEnd } from '../../domain/wait-state.ts'
+import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
-import { columns, singleRecord } from '../../output/view.ts'
-import { drawsResults } from '../../run/cli.ts'
+import { columns, type Result, singleRecord } from '../../output/view.ts'
+import { type Cli, drawsResults } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { option } from '../../run/inputs.ts'
+import { reportErrors, withResource } from '../../run/report.ts'
 import { explainNotFound } from '../../run/send.ts'
-import { paramsOf, setOf } from '../../run/values.ts'
+import { type Queue, queueInput, setOf } from '../../run/values.ts'
+import type { QueueProgress } from '../../wait/queue.ts'
 import { ringBell, timeOfWait, waitInputs, waitTimeLimit } from '../pr/wait-options.ts'
+import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
 
 const resultRecord: RecordFields = {
   names: [
@@ -37,7 +42,8 @@ const summaryOf = (queue: JsonObject | undefined): string =>
   queue === undefined ? 'not read yet' : queueSummary(queue)
 
 const queueWaitInputs = {
-  ...paramsOf(getQueue),
+  queue: unlessSeveral(queueInput),
+  ...severalQueues('Wait for'),
   until: option(
     choice(queueConditions, 'condition'),
     'idle: nothing is tested or about to merge; empty: no pull request is listed',
@@ -49,47 +55,114 @@ const queueWaitInputs = {
   set: setOf(getQueue),
 }
 
+type Ended = QueueProgress & { readonly end: WaitEnd }
+
+const exitOf = ({ end: { outcome, failure } }: Ended): number =>
+  outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
+
+const describe = ({ place, queue }: QueueProgress): string =>
+  `The queue for ${queueName(place)}: ${summaryOf(queue)}.`
+
+/** Returns the result of a queue; `name` is what a person calls it. */
+function resultOf(ended: Ended, name: string, until: QueueCondition, { settings }: Cli): Result {
+  const { place, queue, end, elapsed } = ended
+  const { outcome } = end
+  const record = {
+    type: 'result',
+    repo: repositoryName(place.repo),
+    targetBranch: place.targetBranch,
+    until,
+    outcome,
+    depth: queue === undefined ? null : getArray(queue, 'enqueuedPullRequests').length,
+    testing: queue === undefined ? null : testSlots(queue).testing.length,
+    elapsedSeconds: Math.floor(elapsed / 1_000),
+    exit: exitOf(ended),
+  }
+  const lines = (): readonly StyledLine[] => {
+    const is = outcome === 'reached' ? 'is' : 'is not'
+    const sign = signSpan(outcome === 'reached' ? 'PASS' : outcome === 'error' ? 'FAIL' : 'WARN')
+    const resume = `  To resume the queue, run: ${settings.commandLine(['queue', 'resume'], place)}`
+    const sentence = ` ${name} ${is} ${until} after ${formatDuration(elapsed)}: `
+    return [
+      [sign, sentence, summaryOf(queue).toLowerCase()],
+      ...(canResume(stateOf(queue)) && outcome !== 'reached' ? [[styled(resume, 'dim')]] : []),
+    ]
+  }
+  return {
+    ...singleRecord(record),
+    columns: resultRecord.columns,
+    screen: () => ({ heading: lines() }),
+  }
+}
+
+/** Returns the errors of the queues that could not be read; that of a single one says which was probably meant. */
+const errorsOf = (results: readonly Ended[], cli: Cli): Promise<readonly MergeqError[]> =>
+  Promise.all(
+    results.flatMap(({ place, end: { failure } }) => {
+      if (failure === undefined) return []
+      return results.length > 1
+        ? withResource(failure, queueName(place))
+        : explainNotFound(cli, getQueue, place, failure)
+    }),
+  )
+
 export const queueWaitCommand = command({
   name: 'queue wait',
   summary: 'Wait until a queue is idle or empty',
-  alsoSends: [getQueue],
+  alsoSends: [getQueue, getMergeQueueMetrics],
   options: queueWaitInputs,
   timeLimit: () => waitTimeLimit,
   exits: ['timed-out', 'pending'],
   prints: {
-    table: 'the result (on a pipe, one row); changes go to standard error',
-    json: '{"type":"result","repo","targetBranch","until","outcome","depth","testing","elapsedSeconds","exit"}',
+    table:
+      'the result (on a pipe, one row); with --all or --file, one per queue; changes go to standard error',
+    json: '{"type":"result","repo","targetBranch","until","outcome","depth","testing","elapsedSeconds","exit"}; with --all or --file, one per queue',
     ndjson: 'the same, on one line',
   },
   fields: resultRecord,
-  examples: ['mergeq queue wait --timeout 30m', 'mergeq queue wait --until empty --json'],
-  async run({ repo, targetBranch, until, interval, giveUpAfter, set }, cli) {
-    const values = { repo, targetBranch }
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [values], set)
+  examples: [
+    'mergeq queue wait --timeout 30m',
+    'mergeq queue wait --until empty --json',
+    'mergeq queue wait -f queues/ --timeout 30m',
+  ],
+  async run({ queue: place, file, until, interval, giveUpAfter, set }, cli) {
+    if (cli.options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place], set)
+    if (cli.options.dryRun) return printSelection(file, cli)
     const { logger } = cli
     const client = cli.client()
     const time = timeOfWait(cli)
-    const { waitForQueue } = await import('../../wait/queue.ts')
+    const queues = place === undefined ? await queuesOf(file, cli) : [place]
+    const isOne = queues.length === 1
+    const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
+    const { waitForQueues } = await import('../../wait/queue.ts')
     const { reportStop, SignsOfLife } = await import('../pr/wait-report.ts')
     const { withTimes } = await import('../pr/wait-screen.ts')
     const signs = new SignsOfLife(time, cli)
-    const describe = (queue: JsonObject | undefined) =>
-      `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
-    const { outcome, queue, failure } = await waitForQueue(
-      { queue: values, overrides: set, until, interval, giveUpAfter, time },
+    /** Returns how the queues stand that are waited for: that of one, or the number of several. */
+    const describeRest = (all: readonly QueueProgress[], describeOne: (one: QueueProgress) => string) => {
+      const rest = all.filter(({ end }) => end === undefined)
+      const [first] = rest
+      return rest.length === 1 && first !== undefined
+        ? describeOne(first)
+        : `${rest.length} of ${pluralize(all.length, 'queue')}, which are not ${until} yet.`
+    }
+    const results = await waitForQueues(
+      { queues, overrides: set, until, interval, giveUpAfter, time },
       client,
       {
-        async reportChange(queue, isEnd) {
-          if (logger.hasSpinner || (isEnd && drawsResults(cli))) return
+        async reportChange(progress) {
+          const isResult = progress.end !== undefined && (!isOne || drawsResults(cli))
+          if (logger.hasSpinner || isResult) return
           signs.noteOutput()
-          await logger.info(describe(queue))
+          await logger.info(describe(progress))
         },
         reportOutage: (text, isOver) => signs.reportOutage(text, isOver),
-        sleep: (delay, queue) => signs.sleep(delay, () => describe(queue)),
-        during(queue, rounds) {
-          const text = () => `${values.targetBranch}: ${summaryOf(queue()).toLowerCase()}`
+        sleep: (delay, all) => signs.sleep(delay, () => describeRest(all, describe)),
+        during(all, rounds) {
+          const textOf = (one: QueueProgress) => `${nameOf(one.place)}: ${summaryOf(one.queue).toLowerCase()}`
           const times = () => ({ elapsed: time.elapsed(), limit: time.waitLimit })
-          const line = (columns: number) => withTimes([{ pieces: [text()], rank: 0 }], times(), columns)
+          const line = (columns: number) =>
+            withTimes([{ pieces: [describeRest(all(), textOf)], rank: 0 }], times(), columns)
           return logger.withSpinner(line, rounds)
         },
       },
@@ -97,39 +170,15 @@ export const queueWaitCommand = command({
       throw await reportStop(toMergeqError(error), 'Stopped waiting.', cli)
     })
     await ringBell(time, cli)
-    if (outcome === 'pending' && cli.results !== 'screen')
-      await logger.warn(
-        `The queue for ${queueName(values)} is not ${until}: ${summaryOf(queue).toLowerCase()}.`,
-      )
-    const elapsed = time.elapsed()
-    const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
-    const record = {
-      type: 'result',
-      repo: repositoryName(values.repo),
-      targetBranch: values.targetBranch,
-      until,
-      outcome,
-      depth: queue === undefined ? null : getArray(queue, 'enqueuedPullRequests').length,
-      testing: queue === undefined ? null : testSlots(queue).testing.length,
-      elapsedSeconds: Math.floor(elapsed / 1_000),
-      exit,
+    for (const each of results) {
+      if (each.end.outcome === 'pending' && cli.results !== 'screen')
+        await logger.warn(
+          `The queue for ${queueName(each.place)} is not ${until}: ${summaryOf(each.queue).toLowerCase()}.`,
+        )
+      await cli.printer.add(resultOf(each, nameOf(each.place), until, cli))
     }
-    const lines = (): readonly StyledLine[] => {
-      const is = outcome === 'reached' ? 'is' : 'is not'
-      const sign = signSpan(outcome === 'reached' ? 'PASS' : outcome === 'error' ? 'FAIL' : 'WARN')
-      const resume = `  To resume the queue, run: ${cli.settings.commandLine(['queue', 'resume'], values)}`
-      const sentence = ` ${values.targetBranch} ${is} ${until} after ${formatDuration(elapsed)}: `
-      return [
-        [sign, sentence, summaryOf(queue).toLowerCase()],
-        ...(canResume(stateOf(queue)) && outcome !== 'reached' ? [[styled(resume, 'dim')]] : []),
-      ]
-    }
-    await cli.printer.print({
-      ...singleRecord(record),
-      columns: resultRecord.columns,
-      screen: () => ({ heading: lines() }),
-    })
-    if (failure !== undefined) throw await explainNotFound(cli, getQueue, values, failure)
-    return exit
+    await cli.printer.end()
+    await reportErrors(await errorsOf(results, cli), cli)
+    return mostSevere(results.map(exitOf))
   },
 })

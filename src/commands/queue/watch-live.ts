@@ -3,7 +3,6 @@ import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { exitCodeOf, toMergeqError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
 import {
   linkSpan,
   plainText,
@@ -18,14 +17,7 @@ import type { Cli } from '../../run/cli.ts'
 import { canPrompt } from '../../run/confirm.ts'
 import type { Queue } from '../../run/values.ts'
 import { queueScreen } from './screen.ts'
-
-export interface QueueUpdate {
-  readonly queue: JsonObject
-  /** The changes since the previous reading; undefined for the first reading. */
-  readonly changes: readonly QueueChange[] | undefined
-  /** The usual time in the queue, in milliseconds. */
-  readonly usual?: number | undefined
-}
+import type { QueueUpdate } from './watch-reader.ts'
 
 /** What shows the readings: a live screen, or a stream of lines. */
 export interface WatchView {
@@ -218,7 +210,7 @@ export async function watchLive(
       readAt = clock.now()
       askedAt = undefined
       notice = undefined
-      departures = addDepartures(departures, update.changes ?? [], readAt)
+      departures = addDepartures(departures, update.changes, readAt)
       await draw()
     },
     async notify(text) {

@@ -13,17 +13,19 @@ mq_testing_slots_active{${main}} 4
 mq_pr_conclusions_1h_total{${main},conclusion="merged"} 60
 mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
 `
-  const web = { repo: 'acme/web', branch: 'main', depth: 25, testing: 4, merged: 60, failed: 0 }
-  const api = { repo: 'acme/api', branch, depth: null, testing: null, merged: null, failed: null }
+  const web = { repo: 'github.com/acme/web', branch: 'main', depth: 25, testing: 4, merged: 60, failed: 0 }
+  const api = { repo: 'github.com/acme/api', branch, depth: null, testing: null, merged: null, failed: null }
   const list = (flags = '', setting: Setting = {}) =>
     mergeq(`queue list --color never ${flags}`, { answer: () => ({ body: text }), ...setting })
 
   test('a pipe gets tab-separated values, and JSON and CSV have names', async () => {
     const print = async (flags: string) => (await list(flags)).out
-    expect(await print('')).toBe(`acme/web\tmain\t25\t4\t60\t0\nacme/api\t${branch}\t\t\t\t\n`)
+    expect(await print('')).toBe(
+      `github.com/acme/web\tmain\t25\t4\t60\t0\ngithub.com/acme/api\t${branch}\t\t\t\t\n`,
+    )
     expect(JSON.parse(await print('--json'))).toEqual([web, api])
     expect(await print('-o csv')).toBe(
-      `repository,branch,depth,testing,merged_1h,failed_1h\r\nacme/web,main,25,4,60,0\r\nacme/api,${branch},,,,\r\n`,
+      `repository,branch,depth,testing,merged_1h,failed_1h\r\ngithub.com/acme/web,main,25,4,60,0\r\ngithub.com/acme/api,${branch},,,,\r\n`,
     )
   })
 
@@ -60,12 +62,12 @@ mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
     const { code, out, err, requests } = await list('--include-state', { answer })
     expect({ code, requests: requests.length }).toEqual({ code: 17, requests: 61 })
     expect(out.split('\n').slice(6, 8)).toEqual([
-      'acme/r6\tmain\tPAUSED\tparallel\t1\t\t\t',
-      'acme/r7\tmain\t\t\t1\t\t\t',
+      'github.com/acme/r6\tmain\tPAUSED\tparallel\t1\t\t\t',
+      'github.com/acme/r7\tmain\t\t\t1\t\t\t',
     ])
     expect(err).toMatch(/^mergeq: .* denied access .*\(main of acme\/r7\)\.\n/)
     const fields = await list('--include-state --fields repo,state -R acme/web', { answer })
-    expect(fields.out).toContain('acme/r59\tPAUSED\n')
+    expect(fields.out).toContain('github.com/acme/r59\tPAUSED\n')
     const { out: screen } = await list('--include-state', { answer, terminal: true })
     expect(screen).toMatch(/^acme\/r7 +main +- +- +1$/m)
     expect(screen).toMatch(/^acme\/r8 +main +! paused +parallel +1$/m)

@@ -20,7 +20,9 @@ describe('what a watch prints', () => {
     const { code, out, err, sleeps } = await story(watch)
     expect(code).toBe(0)
     expect(out.replace(/^\S+\t/gm, '')).toBe(
-      '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
+      ['8\tTESTING\tMERGED\t', '9\tPENDING\tTESTING\t1', '9\tTESTING\tFAILED\t']
+        .map(row => `${row}\tgithub.com/acme/web\tmain\n`)
+        .join(''),
     )
     expect(err).toContain('Queue for main of acme/web: RUNNING, testing 1 of 1, 2 queued. Under test: #8.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
@@ -36,7 +38,7 @@ describe('what a watch prints', () => {
     expect(first).toMatchObject({ type: 'queue', ...place, state: 'RUNNING' })
     expect(first.enqueuedPullRequests).toHaveLength(2)
     for (const { at } of changes) expect(Date.parse(at)).toBeGreaterThan(noon)
-    const left = { type: 'change', from: 'TESTING', position: null }
+    const left = { type: 'change', ...place, from: 'TESTING', position: null }
     // A submission through the API names nobody.
     const by = (name: string) => ({ author: name })
     expect(changes.map(({ at: _, ...change }) => change)).toEqual([
@@ -52,7 +54,7 @@ describe('what a watch prints', () => {
         again: 'done',
         mayBeMerged: false,
       },
-      { type: 'change', pr: 9, from: 'PENDING', to: 'TESTING', position: 1 },
+      { type: 'change', ...place, pr: 9, from: 'PENDING', to: 'TESTING', position: 1 },
       {
         ...left,
         pr: 9,
@@ -268,8 +270,8 @@ describe('how a watch ends', () => {
 
 describe('the records of pull requests that leave', () => {
   test.each([
-    [500, 0, /^\S+\t7\tTESTING\t\t\n$/],
-    [404, 0, /^\S+\t7\tTESTING\t\t\n$/],
+    [500, 0, /^\S+\t7\tTESTING\t\t\t\S+\tmain\n$/],
+    [404, 0, /^\S+\t7\tTESTING\t\t\t\S+\tmain\n$/],
     [401, 4, /^$/],
   ])('one that is answered with %i does not show how it ended: exit %i', async (status, code, out) => {
     const answer = queueAnswers([good, empty], () => ({ status }))
@@ -280,9 +282,9 @@ describe('the records of pull requests that leave', () => {
 
   test.each([
     // The last request asks for the timeline.
-    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
-    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 4],
-    [9, /^\S+\t7\tTESTING\t\t\n$/, 4],
+    [1, /^\S+\t7\tTESTING\tMERGED\t\t\S+\tmain\n$/, 3],
+    [2, /^\S+\t7\tTESTING\tMERGED\t\t\S+\tmain\n$/, 4],
+    [9, /^\S+\t7\tTESTING\t\t\t\S+\tmain\n$/, 4],
   ])('one that cannot be read %i times is requested again', async (failures, expected, asked) => {
     const answer = queueAnswers([good, empty], index =>
       index < failures ? broken : { body: '{"state":"MERGED"}' },
@@ -296,6 +298,6 @@ describe('the records of pull requests that leave', () => {
   test('a pull request that returns after its record could not be read has its earlier state', async () => {
     const back = { body: JSON.stringify(queue('RUNNING', entry(7, 'PENDING'))) }
     const { out } = await watch('--for 4s', [good, empty, back])
-    expect(out).toMatch(/^\S+\t7\tTESTING\t\t\n\S+\t7\tTESTING\tPENDING\t1\n$/)
+    expect(out).toMatch(/^\S+\t7\tTESTING\t\t\t\S+\tmain\n\S+\t7\tTESTING\tPENDING\t1\t\S+\tmain\n$/)
   })
 })

@@ -1,0 +1,95 @@
+import { joinTruncated } from '../../domain/format.ts'
+import { describeCause, describeChange, goneQueue, type QueueChange } from '../../domain/queue-changes.ts'
+import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
+import { serviceWordNames } from '../../domain/service-words.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { toIso } from '../../domain/values/time.ts'
+import { isNotFound } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { columns, singleRecord } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import type { RecordFields } from '../../run/fields.ts'
+import { withResource } from '../../run/report.ts'
+import type { Queue } from '../../run/values.ts'
+import type { QueuesView } from './watch-poll.ts'
+
+/** A record is the queue, as the first reading shows it, a change, or a sign of life. */
+export const changeRecord: RecordFields = {
+  names: [
+    ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
+    ...['author', 'submittedBy', 'reason', ...serviceWordNames],
+  ],
+  columns: columns(
+    ['AT', 'at'],
+    ['PR', 'pr', 'pr'],
+    ['FROM', 'from', 'state'],
+    ['TO', 'to', 'state'],
+    ['POSITION', 'position', 'number'],
+    ['REPOSITORY', 'repo', 'id'],
+    ['BRANCH', 'targetBranch', 'id'],
+  ),
+}
+
+interface StreamOptions {
+  /** Whether there are several queues: then sentences name them, and one that is lost does not end the watch. */
+  readonly isSeveral: boolean
+  /** The time between two signs of life, in milliseconds. */
+  readonly heartbeat?: number | undefined
+}
+
+/** Creates the view for pipes, CI jobs, several queues and every format except the table: it prints each change. */
+export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: Cli): QueuesView {
+  const { printer, logger, host, options } = cli
+  const isStream = options.format.prints === 'records'
+  const print = (record: JsonObject, sentence = '') =>
+    printer.print({
+      ...singleRecord(record),
+      columns: changeRecord.columns,
+      screen: () => ({ sentence }),
+    })
+  const recordOf = ({ repo, targetBranch }: Queue) => ({ repo: repositoryName(repo), targetBranch })
+  const printChange = (place: Queue, change: QueueChange) => {
+    const cause = describeCause(change)
+    const name = isSeveral ? `${queueName(place)}: ` : ''
+    const sentence = `${name}${describeChange(change)}${cause === '' ? '' : `: ${cause}`}`
+    return print({ type: 'change', ...change, ...recordOf(place) }, sentence)
+  }
+  const printQueueEvent = (place: Queue, { type: _, at: __, ...queue }: JsonObject) =>
+    // The fields that this program adds replace those of the service.
+    print({ type: 'queue', at: toIso(host.clock.now()), ...recordOf(place), ...queue })
+  let beatAt = host.clock.monotonic()
+  /** Sleeps, and gives signs of life in time. */
+  const sleepWithBeats = async (delay: number, interval: number) => {
+    const { clock, interrupted } = host
+    const wakeAt = clock.monotonic() + delay
+    for (;;) {
+      if (clock.monotonic() - beatAt >= interval) {
+        beatAt = clock.monotonic()
+        await print({ type: 'heartbeat', at: toIso(clock.now()) })
+      }
+      const now = clock.monotonic()
+      if (now >= wakeAt) return
+      await clock.sleep(Math.min(wakeAt, beatAt + interval) - now, interrupted)
+    }
+  }
+  return {
+    async show(place, { queue, isFirst, changes }) {
+      if (isFirst && isStream) await printQueueEvent(place, queue)
+      else if (isFirst) {
+        const tested = testSlots(queue).testing.map(({ pr }) => `#${pr}`)
+        const numbers = tested.length === 0 ? '' : ` Under test: ${joinTruncated(tested)}.`
+        await logger.info(`Queue for ${queueName(place)}: ${queueSummary(queue)}.${numbers}`)
+      }
+      for (const change of changes) await printChange(place, change)
+    },
+    async lose({ place, state }, failure) {
+      if (!isSeveral) throw failure
+      if (state !== undefined && isNotFound(failure)) {
+        await printChange(place, goneQueue(state, host.clock.now()))
+        await logger.warn(`The queue for ${queueName(place)} is gone, and no longer watched.`)
+      } else await logger.error(withResource(failure, queueName(place)))
+    },
+    notify: text => logger.info(text),
+    ...(heartbeat === undefined ? {} : { sleep: delay => sleepWithBeats(delay, heartbeat) }),
+  }
+}

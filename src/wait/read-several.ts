@@ -1,0 +1,29 @@
+import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { isOutage, type MergeqError } from '../errors.ts'
+import { type Reading, readingOf } from './poll.ts'
+
+const tooManyRequests = 429
+
+/**
+ * Reads several items, a few at a time, and returns their readings in their order. After a 429, and after as many requests without a response as are sent at a time, the rest is not read: the error
+ * counts for it, too. Throws only when a signal interrupts the command.
+ */
+export async function readSeveral<T, R>(
+  items: readonly T[],
+  read: (item: T) => Promise<R>,
+): Promise<readonly Reading<R>[]> {
+  let unanswered = 0
+  let failureOfAll: MergeqError | undefined
+  const readItem = async (item: T): Promise<Reading<R>> => {
+    if (failureOfAll !== undefined) return { failure: failureOfAll }
+    const reading = await readingOf(() => read(item))
+    const failure = 'failure' in reading ? reading.failure : undefined
+    const hasNoResponse = failure !== undefined && isOutage(failure) && failure.details.status === undefined
+    unanswered = hasNoResponse ? unanswered + 1 : 0
+    if (failure?.details.status === tooManyRequests || unanswered >= maxConcurrent) failureOfAll ??= failure
+    return reading
+  }
+  const readings: Reading<R>[] = []
+  for await (const reading of mapConcurrent(items, maxConcurrent, readItem)) readings.push(reading)
+  return readings
+}

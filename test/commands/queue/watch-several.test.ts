@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+
+const names = Array.from({ length: 60 }, (_, index) => `r${index}`)
+const files = Object.fromEntries(
+  names.map(name => [`q/${name}.yaml`, `repo: acme/${name}\ntargetBranch: main\n`]),
+)
+const minute = 60_000
+const iso = (time: number) => new Date(time).toISOString()
+
+interface Pull {
+  readonly pr: number
+  /** When it left, and how. */
+  readonly leftAt: number
+  readonly to: string
+}
+
+interface Line {
+  readonly type: string
+  readonly repo?: string
+  readonly targetBranch?: string
+  readonly pr: number | null
+  readonly from: string | null
+  readonly to: string | null
+  readonly at: string
+}
+
+/** A service of 60 queues whose pull requests leave at their times. */
+function openService(pulls: Readonly<Record<string, readonly Pull[]>> = {}, listsEnds = true) {
+  const clock = { now: noon }
+  const requests: Seen[] = []
+  let [open, mostOpen] = [0, 0]
+  const serve = (seen: Seen): Answer => {
+    const [, , operation = ''] = seen.path.split(/[/?]/)
+    const { repo, pr, since } = JSON.parse(seen.body)
+    const all = pulls[repo.name] ?? []
+    const record = ({ pr, leftAt, to }: Pull) =>
+      clock.now < leftAt
+        ? { prNumber: pr, state: 'testing', stateChangedAt: iso(noon - minute) }
+        : { prNumber: pr, state: to, stateChangedAt: iso(leftAt), isCurrentlySubmittedToQueue: false }
+    if (operation === 'getQueue')
+      return {
+        body: JSON.stringify({
+          state: 'running',
+          enqueuedPullRequests: all.filter(({ leftAt }) => clock.now < leftAt).map(record),
+        }),
+      }
+    if (operation === 'listPullRequests' && !listsEnds) return { status: 404, body: 'Not Found' }
+    const left = all.filter(({ leftAt }) => leftAt <= clock.now && leftAt >= Date.parse(since))
+    if (operation === 'listPullRequests') return { body: JSON.stringify({ pullRequests: left.map(record) }) }
+    const found = all.find(each => each.pr === pr.number)
+    return found === undefined
+      ? { status: 404 }
+      : { body: JSON.stringify({ ...record(found), timeline: [] }) }
+  }
+  return {
+    clock,
+    requests,
+    mostOpen: () => mostOpen,
+    async watch(
+      line: string,
+      answer: (seen: Seen) => Answer | 'reset' | undefined = () => undefined,
+      setting: Setting = {},
+    ) {
+      const outcome = await mergeq(`queue watch -f q -o ndjson ${line}`, {
+        files,
+        clock,
+        ...setting,
+        async answer(seen: Seen) {
+          requests.push(seen)
+          mostOpen = Math.max(mostOpen, ++open)
+          await new Promise(resolve => setTimeout(resolve, 1))
+          open--
+          return answer(seen) ?? serve(seen)
+        },
+      })
+      const lines: readonly Line[] = outcome.out
+        .split('\n')
+        .filter(text => text !== '')
+        .map(text => JSON.parse(text))
+      return { ...outcome, lines, changes: lines.filter(({ type }) => type === 'change') }
+    },
+  }
+}
+
+const keyOf = ({ repo, targetBranch, pr, to, at }: Line) => [repo, targetBranch, pr, to, at].join(' ')
+
+describe('queue watch of 60 queues', () => {
+  test('reads each once a round, at most 4 at a time, and each line names its queue', async () => {
+    const service = openService({ r3: [{ pr: 7, leftAt: noon + 15_000, to: 'merged' }] })
+    const { code, lines, changes } = await service.watch('--for 30s')
+    expect({ code, queues: lines.length - changes.length }).toEqual({ code: 0, queues: 60 })
+    const place = { repo: 'github.com/acme/r3', targetBranch: 'main' }
+    expect(changes).toMatchObject([
+      { ...place, pr: 7, from: 'TESTING', to: 'MERGED', at: iso(noon + 15_000) },
+    ])
+    expect(lines.every(({ repo, targetBranch }) => repo !== undefined && targetBranch === 'main')).toBe(true)
+    const reads = service.requests.filter(({ path }) => path.endsWith('getQueue')).length
+    expect({ reads, mostOpen: service.mostOpen() }).toEqual({ reads: 4 * 60, mostOpen: 4 })
+  })
+
+  test('a queue that is gone is a change to null, one that is refused an error, and the others go on', async () => {
+    const service = openService({ r9: [{ pr: 1, leftAt: noon + 25_000, to: 'failed' }] })
+    const { code, changes, err } = await service.watch('--for 40s', ({ body }) => {
+      if (body.includes('"r5"')) return { status: 403 }
+      return body.includes('"r4"') && service.clock.now > noon
+        ? { status: 404, body: 'Not Found' }
+        : undefined
+    })
+    expect(code).toBe(4)
+    expect(changes).toMatchObject([
+      { repo: 'github.com/acme/r4', pr: null, from: 'RUNNING', to: null, at: iso(noon + 10_000) },
+      { repo: 'github.com/acme/r9', pr: 1, to: 'FAILED' },
+    ])
+    expect(err.match(/The queue for main of acme\/r4 is gone, and no longer watched\./g)).toHaveLength(1)
+    expect(err.match(/acme\/r5/g)).not.toBeNull()
+    const asked = (name: string) => service.requests.filter(({ body }) => body.includes(`"${name}"`)).length
+    expect([asked('r4'), asked('r5')]).toEqual([2, 1])
+  })
+
+  test('survives an outage of 20 minutes, and loses nothing', async () => {
+    const pulls = Object.fromEntries(
+      names.map((name, index) => [name, [{ pr: index + 1, leftAt: noon + index * 30_000, to: 'merged' }]]),
+    )
+    const service = openService(pulls)
+    const isDown = () => service.clock.now >= noon + 5 * minute && service.clock.now < noon + 25 * minute
+    const { code, changes, err } = await service.watch('--for 40m --interval 1m', () =>
+      isDown() ? 'reset' : undefined,
+    )
+    // That of r0 left before the start.
+    expect({
+      code,
+      left: changes.map(({ pr }) => pr).sort((one, other) => Number(one) - Number(other)),
+    }).toEqual({
+      code: 0,
+      left: names.slice(1).map((_, index) => index + 2),
+    })
+    expect(new Set(changes.map(({ to }) => to))).toEqual(new Set(['MERGED']))
+    expect(err.match(/Still waiting\.|responds again/g)).toEqual(['Still waiting.', 'responds again'])
+    const rounds = service.requests.length / 60
+    expect(rounds).toBeLessThan(30)
+  })
+
+  test('after restarts with --since no departure is lost, and none has a key of its own twice', async () => {
+    let seed = 42
+    const random = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed / 2 ** 31
+    }
+    const ends = ['merged', 'failed', 'cancelled']
+    const pulls = Object.fromEntries(
+      names.map((name, index) => [
+        name,
+        Array.from({ length: 4 }, (_, number) => ({
+          pr: 10 * index + number,
+          leftAt: noon + 1_000 + Math.floor(random() * 20 * minute),
+          to: ends[Math.floor(random() * 3)] ?? 'merged',
+        })),
+      ]),
+    )
+    const service = openService(pulls)
+    const keys: string[][] = []
+    let since = noon
+    for (const [seconds, pause] of [
+      [180, 90_000],
+      [60, 0],
+      [400, 300_000],
+      [600, 0],
+    ] as const) {
+      const { code, changes } = await service.watch(`--for ${seconds}s --since ${iso(since)}`)
+      expect(code).toBe(0)
+      keys.push(changes.map(keyOf))
+      // Nothing that left before the last reading is missing in what was printed.
+      since = service.clock.now - 60_000
+      service.clock.now += pause
+    }
+    for (const run of keys) expect(new Set(run).size).toBe(run.length)
+    const expected = Object.entries(pulls).flatMap(([name, all]) =>
+      all.map(
+        ({ pr, leftAt, to }) => `github.com/acme/${name} main ${pr} ${to.toUpperCase()} ${iso(leftAt)}`,
+      ),
+    )
+    expect([...new Set(keys.flat())].sort()).toEqual(expected.sort())
+  })
+
+  test('--since reads the queues first, and repeats both readings until they succeed', async () => {
+    const service = openService({ r2: [{ pr: 3, leftAt: noon - minute, to: 'failed' }] })
+    let failures = 0
+    const { lines, changes } = await service.watch('--since 10m --for 1m --retries 1', ({ path, body }) =>
+      path.endsWith('listPullRequests') && body.includes('"r2"') && failures++ < 3
+        ? { status: 503 }
+        : undefined,
+    )
+    expect(changes).toMatchObject([
+      { pr: 3, from: null, to: 'FAILED', at: iso(noon - minute), position: null },
+    ])
+    const index = lines.findIndex(({ type, repo }) => type === 'queue' && repo === 'github.com/acme/r2')
+    expect(lines[index + 1]).toMatchObject({ type: 'change', pr: 3 })
+    const { changes: none, err, code } = await openService({}, false).watch('--since 10m --for 20s')
+    expect({ code, none, warnings: err.match(/Departures before the start are not known/g) }).toEqual({
+      code: 0,
+      none: [],
+      warnings: ['Departures before the start are not known'],
+    })
+  })
+
+  test('--heartbeat is a line this often, in an outage too', async () => {
+    const { lines } = await openService().watch('--heartbeat 30s --for 5m', () => undefined)
+    const beats = lines.filter(({ type }) => type === 'heartbeat')
+    expect(beats.map(({ at }) => (Date.parse(at) - noon) / 1_000)).toEqual([
+      30, 60, 90, 120, 150, 180, 210, 240, 270, 300,
+    ])
+    const down = await openService().watch('--heartbeat 30s --for 5m', () => ({ status: 503 }))
+    expect(down.lines.filter(({ type }) => type === 'heartbeat').length).toBeGreaterThanOrEqual(9)
+  })
+
+  test.each([
+    ['--heartbeat 30s -o table', '--heartbeat requires -o ndjson.'],
+    ['--heartbeat 10ms', '--heartbeat must be at least 1s.'],
+    ['--once --heartbeat 30s', '--once and --heartbeat cannot be used together.'],
+    ['--once -o json', '--once for several queues requires -o ndjson.'],
+  ])('%s is exit 2', async (flags, says) => {
+    const format = flags.includes('-o') ? '' : '-o ndjson'
+    const { code, err } = await mergeq(`queue watch -f q ${flags} ${format}`, { files })
+    expect({ code, says: err.includes(says) }).toEqual({ code: 2, says: true })
+  })
+
+  test('lines on a terminal name their queues', async () => {
+    const service = openService({ r3: [{ pr: 7, leftAt: noon + 15_000, to: 'merged' }] })
+    const { out } = await mergeq('queue watch -f one --for 30s', {
+      files: { 'one/a.yaml': 'repo: acme/r3\ntargetBranch: main\n' },
+      clock: service.clock,
+      terminal: true,
+      answer: ({ path }) =>
+        path.endsWith('getQueue')
+          ? {
+              body: JSON.stringify({
+                state: 'running',
+                enqueuedPullRequests:
+                  service.clock.now < noon + 15_000 ? [{ prNumber: 7, state: 'testing' }] : [],
+              }),
+            }
+          : { body: '{"prNumber":7,"state":"MERGED","timeline":[]}' },
+    })
+    expect(out).toBe('main of acme/r3: #7 TESTING -> MERGED\n')
+  })
+})
