@@ -298,7 +298,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--file': { line: 'queue watch --for 5s', setting: quietQueue },
       '--once': { line: 'queue watch --for 5s' },
       '--since': { line: 'queue watch --for 5s', typed: '--since 1h', setting: { answer: answerOrList } },
-      '--heartbeat': { line: 'queue watch --for 5s -o ndjson', typed: '--heartbeat 2s' },
+      '--heartbeat': { line: 'queue watch --for 5s', typed: '--heartbeat 2s -o ndjson' },
       '--interval': { line: 'queue watch --for 5s', typed: '--interval 2s' },
       '--for': { line: 'queue watch --give-up-after 5s', typed: '--for 1s', setting: { answer: failsLater } },
       '--give-up-after': { setting: { answer: failsLater } },
