@@ -1,6 +1,6 @@
 import { Help } from 'commander'
 import type { CommandDoc, OptionDoc } from '../../src/cli/command-doc.ts'
-import { describeOption } from '../../src/cli/help.ts'
+import { describeOption } from '../../src/cli/help-layout.ts'
 
 /** What `mergeq help --json` prints. */
 export interface ProgramHelp {

@@ -117,7 +117,7 @@ export function createServiceClient<T extends ClientParts>(
       const { hostname } = new URL(await parts.settings.require('baseUrl'))
       if (token.value.length < minSecretLength && !isLoopback(hostname))
         await parts.logger.warnOnce(
-          `The token (${token.source}) has fewer than ${minSecretLength} characters: mergeq cannot hide it in output.`,
+          `The token (${token.source}) is shorter than ${minSecretLength} characters, so mergeq cannot remove it from its output.`,
         )
       return token
     },

@@ -66,8 +66,8 @@ function documentOutput({ operations, prints }: RegisteredCommand): OutputDoc {
       ndjson: 'one document per line',
     }
   return {
-    table: 'one sentence; on a pipe, a row with pr, ok, delivery, message',
-    json: 'a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
+    table: 'one sentence; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
+    json: 'the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}',
     ndjson: 'the same, on one line',
   }
 }

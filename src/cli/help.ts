@@ -1,9 +1,5 @@
-import { settingDefinitions } from '../config/setting-definitions.ts'
-import { type OutputFormat, outputFormats, printsData } from '../domain/output-formats.ts'
-import { exitCodeList } from '../errors.ts'
-import type { Output } from '../host/host.ts'
-import { applyStyle } from '../output/styled-text.ts'
-import { wrapLines } from '../output/text-width.ts'
+import { printsData } from '../domain/output-formats.ts'
+import { type ErrorKind, exitCodeList } from '../errors.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
 import { oppositeOf } from '../run/inputs.ts'
 import {
@@ -11,125 +7,12 @@ import {
   documentCommand,
   documentOption,
   type OptionDoc,
-  otherVariables,
   programSummary,
   renderJson,
 } from './command-doc.ts'
+import { type HelpOptions, type Item, Layout } from './help-layout.ts'
 import { globalOptions, helpOption, type ParsedCommandLine, versionOption } from './parse.ts'
-
-export interface HelpOptions {
-  readonly out: Pick<Output, 'columns' | 'terminal'>
-  /** Help is text, except in the formats that print data. */
-  readonly format: OutputFormat
-  /** Whether headings are bold. */
-  readonly hasColor: boolean
-  readonly isShort: boolean
-  /** The version of mergeq. */
-  readonly version: string
-}
-
-type Item = readonly [term: string, description: string]
-
-/** The maximum width of a term that has its description beside it. */
-const maxTermWidth = 34
-
-/** The texts of a help, wrapped and aligned. */
-class Layout {
-  readonly width: number
-  readonly isShort: boolean
-  readonly #isBold: boolean
-
-  constructor({ out, hasColor, isShort }: HelpOptions) {
-    this.width = Math.min(out.columns, 100)
-    this.isShort = isShort
-    this.#isBold = hasColor
-  }
-
-  paragraph(text: string): string {
-    return `${wrapLines(text, this.width)}\n`
-  }
-
-  indented(text: string): string {
-    return this.lines(wrapLines(text, this.width - 2).split('\n'))
-  }
-
-  /** Indents lines, which are not wrapped. */
-  lines(lines: readonly string[]): string {
-    return lines.map(line => `  ${line}\n`).join('')
-  }
-
-  /**
-   * Aligns descriptions, beside their terms or, if a term is wide, below it.
-   *
-   * @param isCut whether a description is cut at the end of its line, with `…`, instead of wrapped
-   */
-  items(items: readonly Item[], isCut: (index: number) => boolean = () => false): string {
-    const maxWidth = Math.min(maxTermWidth, Math.floor(this.width / 2) - 4)
-    const widths = items.map(([term]) => term.length).filter(width => width <= maxWidth)
-    const termWidth = Math.max(0, ...widths)
-    const room = this.width - termWidth - 4
-    const column = ' '.repeat(this.width - room)
-    return items
-      .map(([term, description], index) => {
-        const text =
-          isCut(index) && description.length > room
-            ? `${wrapLines(description, room - 1).split('\n')[0]}…`
-            : wrapLines(description, room).replaceAll('\n', `\n${column}`)
-        const start = `  ${term}`.padEnd(column.length)
-        return term.length <= termWidth ? `${start}${text}\n` : `${start.trimEnd()}\n${column}${text}\n`
-      })
-      .join('')
-  }
-
-  /** A line that is cut has no room for a range or a default. The choices of an option are never cut. */
-  options(options: readonly OptionDoc[], isCut = false): string {
-    return this.items(
-      options.map(option => [
-        formatOption(option),
-        describeOption(isCut ? { ...option, range: undefined, default: undefined } : option),
-      ]),
-      index => isCut && !options.slice(index, index + 1).some(hasChoices),
-    )
-  }
-
-  /** A section with its heading; nothing without a body. */
-  section(title: string, body: string): readonly string[] {
-    return body === '' ? [] : [`${applyStyle(`${title}:`, 'bold', this.#isBold)}\n${body}`]
-  }
-
-  start(summary: string, usage: string): string {
-    const paragraphs = [this.paragraph(summary), this.paragraph(`Usage: ${usage}`)]
-    return paragraphs.join(this.isShort ? '' : '\n')
-  }
-
-  learnMore(short: string, complete: string): readonly string[] {
-    return this.isShort
-      ? [this.paragraph(`Learn more: ${short}`)]
-      : this.section('Learn more', this.indented(complete))
-  }
-}
-
-/** Whether only the description of an option lists its values; some are in its summary, behind a colon. */
-const hasChoices = ({ choices, summary, value = '' }: OptionDoc): boolean =>
-  (choices !== undefined && !value.includes('|')) || /: [\w-]+(?:, [\w-]+)+,? or /.test(summary)
-
-/** Returns the summary of an argument or option with its choices, its range, its default, and whether it can be repeated. */
-export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
-  const isNamed = choices.every(choice => summary.includes(choice))
-  const additions = [
-    ...(isNamed ? [] : [choices.join(', ')]),
-    ...(doc.range === undefined ? [] : [doc.range]),
-    ...(doc.default === undefined ? [] : [`default: ${doc.default}`]),
-    ...(repeatable === true && name.startsWith('-') ? ['repeatable'] : []),
-  ]
-  return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
-}
-
-function formatOption({ name, short, value }: OptionDoc): string {
-  if (!name.startsWith('-')) return name
-  const names = `${short === undefined ? '    ' : `${short}, `}${name}`
-  return value === undefined ? names : `${names} <${value}>`
-}
+import { topics } from './topics.ts'
 
 /** Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. */
 function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
@@ -145,16 +28,39 @@ function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
     )
 }
 
-/** Returns the exit codes in a line, grouped by kind: `0 ok, 2 usage, 129/130/143 interrupted`. */
+/** What the exit codes of each kind mean, in a few words. */
+const exitMeanings: Readonly<Record<ErrorKind, string>> = {
+  ok: 'success',
+  internal: 'bug in mergeq',
+  usage: 'wrong usage',
+  failed: 'it failed',
+  auth: 'token rejected',
+  'not-found': 'not found',
+  refused: 'request refused',
+  unavailable: 'service unavailable',
+  pending: 'not finished',
+  cancelled: 'was cancelled',
+  'unknown-outcome': 'outcome unknown',
+  stale: 'changed meanwhile',
+  'bad-answer': 'unexpected response',
+  output: 'cannot write',
+  incomplete: 'list incomplete',
+  differs: 'settings differ',
+  'check-failed': 'check failed',
+  'timed-out': 'timed out',
+  interrupted: 'interrupted',
+}
+
+/** Returns the exit codes in a line, grouped by kind: `0 success, 2 wrong usage, 129/130/143 interrupted`. */
 function formatExitCodes(exitCodes: readonly number[] | undefined, layout: Layout): string {
   if (exitCodes === undefined)
     return layout.indented('the exit code of the command, or 2 if it cannot be started')
-  const codesByKind = new Map<string, number[]>()
+  const codesByKind = new Map<ErrorKind, number[]>()
   for (const { code, kind } of exitCodeList)
     if (exitCodes.includes(code)) codesByKind.set(kind, [...(codesByKind.get(kind) ?? []), code])
-  // No line ends between a code and its kind.
-  const texts = [...codesByKind].map(([kind, codes]) => `${codes.join('/')}_${kind}`)
-  return layout.indented(texts.join(', ')).replaceAll('_', ' ')
+  // No line ends between a code and its meaning.
+  const texts = [...codesByKind].map(([kind, codes]) => `${codes.join('/')} ${exitMeanings[kind]}`)
+  return layout.indented(texts.map(text => text.replaceAll(' ', '_')).join(', ')).replaceAll('_', ' ')
 }
 
 const maxShortExamples = 2
@@ -282,65 +188,4 @@ export async function renderHelp(
   return group === undefined
     ? renderRootHelp(groups, layout)
     : renderGroupHelp(group, await loadCommands([group]), layout)
-}
-
-export const renderTopic = (topic: keyof typeof topics, options: HelpOptions): string =>
-  topics[topic](new Layout(options))
-
-export const listSettingVariables = (): readonly Item[] =>
-  Object.values(settingDefinitions)
-    .filter(({ env }) => env.length > 0)
-    .map(({ flag, env, summary, default: value, defaultText = value }) => {
-      const option = flag === undefined ? '' : `${flag}: `
-      const defaultNote = defaultText === undefined ? '' : ` (default: ${defaultText})`
-      return [env.join(', '), `${option}${summary}${defaultNote}`]
-    })
-
-function renderExitCodes(layout: Layout): string {
-  const kindWidth = Math.max(...exitCodeList.map(({ kind }) => kind.length))
-  return [
-    'Exit codes:\n',
-    layout.items(
-      exitCodeList.map(({ code, kind, when }) => [
-        `${String(code).padStart(3)}  ${kind.padEnd(kindWidth)}`,
-        when.replaceAll('`', ''),
-      ]),
-    ),
-    layout.paragraph(
-      'With several pull requests, mergeq exits with the most severe exit code. The help of each command lists its exit codes. If the program that reads the output exits early, mergeq stops without an error message and uses the exit code that it would otherwise have returned.',
-    ),
-  ].join('\n')
-}
-
-const renderEnvironment = (layout: Layout): string =>
-  [
-    'Settings (an option takes precedence over its variable):\n',
-    layout.items(listSettingVariables()),
-    'Other variables:\n',
-    layout.items(otherVariables),
-    layout.paragraph(
-      'mergeq uses the first source that has a value: option, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
-    ),
-    layout.indented('mergeq config list --show-origin'),
-  ].join('\n')
-
-const renderFormatting = (layout: Layout): string =>
-  [
-    'Output formats (--output, --json, MERGEQ_OUTPUT):\n',
-    layout.items(outputFormats.map(({ name, summary }) => [name, summary])),
-    layout.paragraph(
-      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record, such as failure_rate_last_7d. An unknown name is an error that lists the names.',
-    ),
-    layout.paragraph(
-      'Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
-    ),
-    layout.indented('mergeq pr get 123 --json | jq -r .state') +
-      layout.indented('mergeq pr get 123 --fields state,prTitle') +
-      layout.indented('mergeq flaky list --since 7d -o ndjson | jq -r .name'),
-  ].join('\n')
-
-export const topics = {
-  'exit-codes': renderExitCodes,
-  environment: renderEnvironment,
-  formatting: renderFormatting,
 }

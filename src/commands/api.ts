@@ -208,14 +208,12 @@ export const apiCommand = command({
       short: 'X',
       defaultText: "the operation's own",
     }),
-    field: option(
-      fieldList(parseField),
-      'Add a field to the request body; dots in the key separate nested keys; a value that is not JSON is sent as text',
-      { short: 'F' },
-    ),
+    field: option(fieldList(parseField), 'Add a field to the request (see mergeq help formatting)', {
+      short: 'F',
+    }),
     rawField: option(
       fieldList(parseRawField),
-      'Add a field to the request body as text, without parsing the value',
+      'Add a field whose value is text, such as 1 or true in quotes',
       { short: 'f' },
     ),
     input: option(fileName(), 'Read the body, a JSON object, from a file (- for standard input)'),

@@ -1,5 +1,7 @@
-import { type HelpOptions, renderHelp, renderTopic, topics } from '../cli/help.ts'
+import { renderHelp } from '../cli/help.ts'
+import type { HelpOptions } from '../cli/help-layout.ts'
 import { parseCommandLine } from '../cli/parse.ts'
+import { renderTopic, topics } from '../cli/topics.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { type CommandGroup, command } from '../run/command.ts'
 import type { FlagInput } from '../run/inputs.ts'

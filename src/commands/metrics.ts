@@ -223,7 +223,7 @@ export const metricsCommand = command({
     ...paramsOf(getMergeQueueMetrics),
     repo: repositoryOrAll(getMergeQueueMetrics.params.repo),
     raw: flag('Show every series on a terminal instead of a summary'),
-    queues: flag('Read each queue, and print what the metrics lack: its state, pull requests and their ages'),
+    queues: flag('Also read each queue: its state, its pull requests and their ages are not in the metrics'),
   },
   // A record is a sample.
   fields: {

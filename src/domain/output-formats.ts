@@ -19,7 +19,7 @@ export const outputFormats = [
   },
   {
     name: 'json',
-    summary: 'the document from the service, or a receipt for a change; indented on a terminal',
+    summary: 'the document from the service, or for a change its result (a receipt); indented on a terminal',
     prints: 'document',
     hasJsonErrors: true,
     isForPeople: false,

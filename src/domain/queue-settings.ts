@@ -42,11 +42,11 @@ export const queueSettings = {
   testingTimeoutMinutes: setting(integer(0), 'Time limit for a test run in minutes; 0 means no limit'),
   pendingFailureDepth: setting(
     integer(0),
-    'Number of later test runs to wait for before a failure becomes final',
+    'After a failure, wait for the results of this many later test runs before it is final',
   ),
   canOptimisticallyMerge: setting(
     boolean,
-    'Let a passing test run also validate the pull requests ahead of it',
+    'If the tests of a pull request pass, also merge those ahead of it that were tested with it',
   ),
   batch: setting(boolean, 'Test several pull requests together in a batch'),
   batchingMinSize: setting(integer(1), 'Target number of pull requests in a batch'),
@@ -63,7 +63,7 @@ export const queueSettings = {
   optimizationMode: oneOf(
     ['off', 'bisection_skip_redundant_tests'],
     'mode',
-    'Skip redundant tests when a failed batch is split',
+    'Skip tests that are not needed to find the pull request that failed a batch',
   ),
   mergeMethod: oneOf(['merge_commit', 'squash', 'rebase'], 'method', 'Merge method'),
   requiredStatuses: setting(

@@ -25,7 +25,7 @@ export const headCommit = textual({
 export const waitOptions = {
   until: definition(
     choice(milestones, 'state'),
-    'State to wait for: merged, tests-passed, testing, or left (no longer in the queue)',
+    'Wait until it is: merged, tests-passed, testing, or left (no longer in the queue)',
     'merged',
   ),
   interval: definition(intervalOrAuto, 'Time between polls', 'auto'),

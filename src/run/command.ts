@@ -116,7 +116,7 @@ export async function loadCommand({ load, alias }: CommandFile): Promise<Registe
 }
 
 const summaryOf = ({ summary, operation }: Pick<Command, 'summary' | 'operation'>): string =>
-  operation?.isHostedOnly === true ? `${summary} (hosted service only)` : summary
+  operation?.isHostedOnly === true ? `${summary} (not if self-hosted)` : summary
 
 /** Help lists `--set` behind the options that a command has of its own. */
 function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefinition[] {

@@ -110,7 +110,7 @@ function wordsInRow(line: string): readonly string[] {
   if (second === 'false') return [pr]
   if (isKnownState(normalizeState(second)) && !Number.isNaN(Date.parse(third))) return [pr]
   throw usageError(
-    `'${line.slice(0, 80)}' is not a row of \`mergeq pr list\` or a receipt.`,
+    `'${line.slice(0, 80)}' is not a row of \`mergeq pr list\` or the JSON of an earlier change.`,
     'Write one pull request per line: a number, a URL, or what `mergeq pr list` prints on a pipe.',
   )
 }
@@ -177,10 +177,14 @@ export const pullRequestNumber = (args: ParsedArgs): number =>
 
 const ifEmptyInput = flagInput(
   'ifEmpty',
-  option(choice(['fail', 'ok'], 'fail|ok'), 'If - reads no pull request: fail exits 2, ok exits 0', {
-    default: 'fail',
-    advanced: true,
-  }),
+  option(
+    choice(['fail', 'ok'], 'fail|ok'),
+    'If standard input (-) names no pull request: fail exits 2, ok exits 0',
+    {
+      default: 'fail',
+      advanced: true,
+    },
+  ),
 )
 
 /** How the pull requests of a command are typed. */
@@ -189,7 +193,7 @@ export const pullRequestArguments = {
     {
       name: 'pr',
       variadic: true,
-      summary: 'Pull requests: 123, #123 or a URL; - reads them from standard input',
+      summary: 'Pull requests: 123, #123 or a URL; use - to read them from standard input',
       defaultText: 'that of the current branch',
       values: 'pull-requests',
     },

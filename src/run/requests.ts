@@ -25,7 +25,7 @@ export const setOption = flagInput(
   'set',
   option(
     listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
-    'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
+    'Add a field to the request (see mergeq help formatting)',
   ),
 )
 

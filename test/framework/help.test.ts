@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { topics } from '../../src/cli/help.ts'
+import { topics } from '../../src/cli/topics.ts'
 import { commandDocs, examples } from '../support/commands.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -180,7 +180,7 @@ test('`api --input` over the limit names no option that `api` lacks', async () =
 })
 
 describe('a token of fewer than 8 characters', () => {
-  const warning = 'has fewer than 8 characters: mergeq cannot hide it in output'
+  const warning = 'is shorter than 8 characters, so mergeq cannot remove it from its output'
   const short = { ...queueEnv, MERGEQ_TOKEN: 'abc1234' }
 
   test('works, and one warning says that it cannot be hidden', async () => {

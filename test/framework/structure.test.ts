@@ -33,6 +33,8 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'run',
     // `mergeq help` is a command.
     'cli/help',
+    'cli/help-layout',
+    'cli/topics',
     'cli/parse',
     'cli/correct lazily',
     'wait',

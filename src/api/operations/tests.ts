@@ -364,7 +364,7 @@ export const listFailingTests = extendOperation(failingTestsPage, {
     // Collects all tests, then sorts them; without it, tests are given as they arrive.
     sort: param(
       choice(['impact', 'rate', 'recent', 'name'], 'key'),
-      'Fetch all tests, then sort by impact, rate, recent or name',
+      'Read all tests, then sort by impact (pull requests that a test failed), rate, recent or name',
     ),
   },
   list(values, now, nameOf) {

@@ -264,7 +264,7 @@ async function notFound(what: string, { probe }: Session): Promise<Outcome> {
   const { metrics = new Uint8Array() } = await probe()
   const { queues } = summarizeMetrics(readSamplesIn(metrics))
   const names = queues.map(({ repo = '?', branch }) => `${repo} ${branch}`)
-  const list = names.length === 0 ? 'The metrics name no queues.' : `Queues: ${joinTruncated(names)}.`
+  const list = names.length === 0 ? 'The service lists no queues.' : `Queues: ${joinTruncated(names)}.`
   return { result: 'fail', found: `${what}.`, fix: `${list} To list the queues, run: mergeq queue list` }
 }
 

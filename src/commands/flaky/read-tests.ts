@@ -66,9 +66,7 @@ export async function logNotes(
 }
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */
-export const windowOnlyInput = flag(
-  'Read only the tests that failed in the range, not other flaky or broken tests',
-)
+export const windowOnlyInput = flag('Leave out flaky and broken tests that did not fail in the time range')
 
 export const onUnavailableOption = option(
   choice(['pass', 'fail'], 'pass|fail'),

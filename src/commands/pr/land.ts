@@ -14,7 +14,7 @@ import { readWaitOptions, submitRecord, waitInputs } from './wait-options.ts'
 
 export const prLandCommand = command({
   name: 'pr land',
-  summary: 'Submit, wait, and submit again if others caused the failure',
+  summary: 'Like pr submit --wait, but submit again after failures that others caused',
   operation: submitPullRequest,
   alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, cancelPullRequest],
   options: {

@@ -64,7 +64,7 @@ function describeResubmission(pr: number, before: JsonObject, priority: number |
   return `#${pr} was already queued; priority ${change}.`
 }
 
-const flagWait = flagInput('wait', flag('Wait for the pull request to merge, fail or be cancelled'))
+const flagWait = flagInput('wait', flag('Wait for the result (pr land also submits again)'))
 
 /** The other options of a wait require it. */
 const waitInput: Input<boolean> = {
@@ -98,8 +98,9 @@ export const prSubmitCommand = command({
   timeLimit: args => (args.has('--wait') ? waitTimeLimit : undefined),
   exits: Object.values(kindOfOutcome),
   prints: {
-    table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
-    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery","submitted"}; with --wait, one result with "submitted"',
+    table:
+      'one sentence per pull request; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
+    json: 'one result (a receipt) per pull request, {"operation","repo","targetBranch","pr","ok","delivery","submitted"}; with --wait, that of the wait with "submitted"',
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
   fields: typed => (typed.has('--wait') ? submitRecord : submitReceiptRecord),

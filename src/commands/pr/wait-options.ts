@@ -25,7 +25,7 @@ export const waitInputs = {
   until: waitOptions.until,
   interval: waitOptions.interval,
   grace: { ...waitOptions.grace, advanced: true },
-  matchHead: option(headCommit, 'Fail if the head of the pull request is not this commit'),
+  matchHead: option(headCommit, 'Exit 14 if another commit is or becomes the head of the pull request'),
   giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),
   noBell: { ...flag('Do not ring the bell of the terminal after a wait of more than 10s'), advanced: true },

@@ -124,7 +124,7 @@ export const queueApplyCommand = command({
   exits: ['not-found', 'differs', 'stale'],
   prints: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
-    json: 'one receipt per changed queue, with the accepted settings that are not visible yet',
+    json: 'one result (a receipt) per changed queue, with the accepted settings that are not visible yet',
     ndjson: 'the same, one per line',
   },
   options: {

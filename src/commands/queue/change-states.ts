@@ -46,8 +46,8 @@ export const stateCommand = {
     ['--all', '--file', '--from'].some(name => typed.has(name)) ? stateChangeRecord : receiptRecord,
   prints: {
     table:
-      'one sentence (on a pipe, the row pr, ok, delivery, message); with --all or --file, one row per queue',
-    json: 'a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}; with --all or --file, a list of {"repo","targetBranch","ok","outcome","before","after"}',
+      'one sentence (on a pipe, the row pr, ok, delivery (how sure the result is), message); with --all or --file, one row per queue',
+    json: 'the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}; with --all or --file, a list of {"repo","targetBranch","ok","outcome","before","after"}',
     ndjson: 'the same, one per line',
   },
 }

@@ -130,7 +130,7 @@ async function readMetrics(
   return response === undefined ? queues : withMetrics(queues, response.bytes)
 }
 
-const replacesUsual = 'replaces the default checks'
+const replacesUsual = 'without the default checks'
 
 /** Says on a terminal which of the usual checks the conditions leave out. */
 async function reportLeftOut({ stalled, notPaused }: Conditions, cli: Cli): Promise<void> {
@@ -240,7 +240,7 @@ async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, 
 
 export const queueCheckCommand = command({
   name: 'queue check',
-  summary: 'Check a queue: not paused, not stalled for 1h, at most half failed',
+  summary: 'Check that a queue runs, moves, and does not fail too often',
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['check-failed'],
   prints: {

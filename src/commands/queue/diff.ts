@@ -196,7 +196,7 @@ export const queueDiffCommand = command({
       values: 'branches',
     }),
     strict: flag(
-      'Report queues that the metrics name and no file describes, of the repositories of the files',
+      'Report queues that queue list shows and no file describes, of the repositories of the files',
     ),
     allRepos: flag('With --strict: of all repositories of the organization'),
     includeState: includeStateInput,

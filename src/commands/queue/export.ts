@@ -248,7 +248,7 @@ export const queueExportCommand = command({
       'Write to this file (.yaml, .yml or .json), or to this directory with --all; comments in an existing file are kept',
       { short: 'f' },
     ),
-    all: flag('Export every queue that the metrics name to a file of its own'),
+    all: flag('Export every queue that queue list shows to a file of its own'),
     yes: flag('Update existing files without a prompt (--all)', { short: 'y' }),
     includeState: includeStateInput,
     set: setOf(getQueue),

@@ -125,7 +125,7 @@ const rangeRecord = ({ range, numbers, end }: ReadRange): JsonObject => ({
 
 export const queueReportCommand = command({
   name: 'queue report',
-  summary: 'Summarize finished test runs beside the range before (hosted service only)',
+  summary: 'Summarize finished test runs beside the range before (not if self-hosted)',
   alsoSends: [getQueue, testingResultsPage],
   exits: ['incomplete'],
   options: {

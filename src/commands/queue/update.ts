@@ -76,8 +76,8 @@ export const queueUpdateCommand = command({
   fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
   prints: {
     table:
-      'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery, message',
-    json: 'the document from the service, or else a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
+      'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery (how sure the result is), message',
+    json: 'the document from the service, or else the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}',
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],

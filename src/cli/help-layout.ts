@@ -1,0 +1,119 @@
+import type { OutputFormat } from '../domain/output-formats.ts'
+import type { Output } from '../host/host.ts'
+import { applyStyle } from '../output/styled-text.ts'
+import { wrapLines } from '../output/text-width.ts'
+import type { OptionDoc } from './command-doc.ts'
+
+export interface HelpOptions {
+  readonly out: Pick<Output, 'columns' | 'terminal'>
+  /** Help is text, except in the formats that print data. */
+  readonly format: OutputFormat
+  /** Whether headings are bold. */
+  readonly hasColor: boolean
+  readonly isShort: boolean
+  /** The version of mergeq. */
+  readonly version: string
+}
+
+export type Item = readonly [term: string, description: string]
+
+/** The maximum width of a term that has its description beside it. */
+const maxTermWidth = 34
+
+/** The texts of a help, wrapped and aligned. */
+export class Layout {
+  readonly width: number
+  readonly isShort: boolean
+  readonly #isBold: boolean
+
+  constructor({ out, hasColor, isShort }: HelpOptions) {
+    this.width = Math.min(out.columns, 100)
+    this.isShort = isShort
+    this.#isBold = hasColor
+  }
+
+  paragraph(text: string): string {
+    return `${wrapLines(text, this.width)}\n`
+  }
+
+  indented(text: string): string {
+    return this.lines(wrapLines(text, this.width - 2).split('\n'))
+  }
+
+  /** Indents lines, which are not wrapped. */
+  lines(lines: readonly string[]): string {
+    return lines.map(line => `  ${line}\n`).join('')
+  }
+
+  /**
+   * Aligns descriptions, beside their terms or, if a term is wide, below it.
+   *
+   * @param isCut whether a description is cut at the end of its line, with `…`, instead of wrapped
+   */
+  items(items: readonly Item[], isCut: (index: number) => boolean = () => false): string {
+    const maxWidth = Math.min(maxTermWidth, Math.floor(this.width / 2) - 4)
+    const widths = items.map(([term]) => term.length).filter(width => width <= maxWidth)
+    const termWidth = Math.max(0, ...widths)
+    const room = this.width - termWidth - 4
+    const column = ' '.repeat(this.width - room)
+    return items
+      .map(([term, description], index) => {
+        const text =
+          isCut(index) && description.length > room
+            ? `${wrapLines(description, room - 1).split('\n')[0]}…`
+            : wrapLines(description, room).replaceAll('\n', `\n${column}`)
+        const start = `  ${term}`.padEnd(column.length)
+        return term.length <= termWidth ? `${start}${text}\n` : `${start.trimEnd()}\n${column}${text}\n`
+      })
+      .join('')
+  }
+
+  /** A line that is cut has no room for a range or a default. The choices of an option are never cut. */
+  options(options: readonly OptionDoc[], isCut = false): string {
+    return this.items(
+      options.map(option => [
+        formatOption(option),
+        describeOption(isCut ? { ...option, range: undefined, default: undefined } : option),
+      ]),
+      index => isCut && !options.slice(index, index + 1).some(hasChoices),
+    )
+  }
+
+  /** A section with its heading; nothing without a body. */
+  section(title: string, body: string): readonly string[] {
+    return body === '' ? [] : [`${applyStyle(`${title}:`, 'bold', this.#isBold)}\n${body}`]
+  }
+
+  start(summary: string, usage: string): string {
+    const paragraphs = [this.paragraph(summary), this.paragraph(`Usage: ${usage}`)]
+    return paragraphs.join(this.isShort ? '' : '\n')
+  }
+
+  learnMore(short: string, complete: string): readonly string[] {
+    return this.isShort
+      ? [this.paragraph(`Learn more: ${short}`)]
+      : this.section('Learn more', this.indented(complete))
+  }
+}
+
+/** Whether only the description of an option lists its values; some are in its summary, behind a colon. */
+const hasChoices = ({ choices, summary, value = '' }: OptionDoc): boolean =>
+  (choices !== undefined && !value.includes('|')) || /: [\w-]+(?:, [\w-]+)+,? or /.test(summary)
+
+/** Returns the summary of an argument or option with its choices, its range, its default, and whether it can be repeated. */
+export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
+  const isNamed = choices.every(choice => summary.includes(choice))
+  const additions = [
+    ...(isNamed ? [] : [choices.join(', ')]),
+    ...(doc.range === undefined ? [] : [doc.range]),
+    ...(doc.default === undefined ? [] : [`default: ${doc.default}`]),
+    ...(repeatable === true && name.startsWith('-') ? ['repeatable'] : []),
+  ]
+  return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
+}
+
+function formatOption({ name, short, value }: OptionDoc): string {
+  if (!name.startsWith('-')) return name
+  const names = `${short === undefined ? '    ' : `${short}, `}${name}`
+  return value === undefined ? names : `${names} <${value}>`
+}
