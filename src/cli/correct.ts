@@ -6,7 +6,13 @@ import { type CommandGroup, loadCommands } from '../run/command.ts'
 import { fieldsOf, findSimilarField } from '../run/fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from '../run/inputs.ts'
 import { otherWords } from './other-words.ts'
-import { globalOptions, type ParsedCommandLine, parseCommandLine, versionOption } from './parse.ts'
+import {
+  globalOptions,
+  helpOption,
+  type ParsedCommandLine,
+  parseCommandLine,
+  versionOption,
+} from './parse.ts'
 
 type Groups = readonly CommandGroup[]
 type Hint = string | undefined
@@ -147,6 +153,12 @@ function optionWords(meant: string, typed: string): Words {
   const [option = '', value] = typed.split(/=(.*)/s)
   const words = wordsOf(meant, option)
   return value === undefined || words.length > 1 ? words : [`${meant}=${value}`]
+}
+
+/** Returns the words of an option whose value is a number with a unit; what is no number alone stays as it was typed. */
+function optionWithNumber(meant: string, typed: string): Words {
+  const [option = '', value = ''] = wordsOf(meant)
+  return [option, /^\d+$/.test(typed) ? value.replace('<n>', typed) : typed]
 }
 
 /** Returns the first word that a command does not take. */
@@ -295,8 +307,15 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   const withValue = find(`${option}=${next}`)
   if (withValue !== undefined)
     return askForOption(replaceWords(argv, typed, withValue.split(' ')), withValue, groups)
+  const counted = find(option)
+  if (counted?.includes('<n>') === true) {
+    const words = optionWithNumber(counted, next)
+    return askForOption(replaceWords(argv, typed, words), words.join(' '), groups)
+  }
   const own =
-    command?.definitions.filter(({ name, hidden }) => name.startsWith('--') && hidden !== true) ?? []
+    command === undefined && path.length === 0
+      ? [versionOption, helpOption]
+      : (command?.definitions.filter(({ name, hidden }) => name.startsWith('--') && hidden !== true) ?? [])
   const similar =
     findSimilarName(
       option,
@@ -305,7 +324,7 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   // `--quarantine=no` means the opposite of `--quarantined`.
   const isNo = /^(?:no|false|off)$/i.test(next)
   const isLikely = option.startsWith('--') && isNegative(option) === isNegative(similar) && !isNo
-  const meant = find(option) ?? (isLikely ? similar : undefined)
+  const meant = counted ?? (isLikely ? similar : undefined)
   if (value === undefined || meant?.startsWith('--') !== true) return hintFor(meant, word, mistake)
   const line = replaceWords(argv, [word], optionWords(meant, word))
   return askForOption(line, wordsOf(meant, option).join(' '), groups)
@@ -370,7 +389,10 @@ export async function createHelpError(words: Words, topics: Words, groups: Group
   const { path, words: unknown } = await parseCommandLine(words, groups)
   const [word = '', next = ''] = unknown
   const meant =
-    findSimilarName(word, topics) ?? (await findCommand(path.join(' '), word, next, groups)).meant ?? 'none'
+    findSimilarName(words.join('-'), topics) ??
+    findSimilarName(word, topics) ??
+    (await findCommand(path.join(' '), word, next, groups)).meant ??
+    'none'
   const help = ['help', ...wordsOf(meant.replace(/ -.*/, ''), word)]
   const list = `To list the commands, run: mergeq --help\nTopics: ${topics.join(', ')}`
   const hint = isName(meant) && isWord(meant) ? await askForLine(help, groups) : list

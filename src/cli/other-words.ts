@@ -7,8 +7,8 @@ import { formats } from '../domain/output-formats.ts'
  *   group, and `*` every command.
  * - `words`: the words that are typed. `<pr>` is any pull request, `<file>` any YAML or JSON file, and
  *   `<word>` any word.
- * - `meant`: the command or options that take their place, with `*` for the word itself. Or a sentence, which begins
- *   with a capital letter, or `none`, where a similar name would be wrong.
+ * - `meant`: the command or options that take their place, with `*` for the word itself, and `<n>` for the number after
+ *   an option. Or a sentence, which begins with a capital letter, or `none`, where a similar name would be wrong.
  */
 type OtherWords = readonly [places: string, words: string, meant: string]
 
@@ -20,6 +20,11 @@ export const otherWords: readonly OtherWords[] = [
   ['queue', 'edit set configure config settings change', 'queue update'],
   [', queue', 'empty clear flush', 'To cancel all and delete the queue: mergeq queue delete --cancel-all'],
   ['queue', 'remove rm destroy drop', 'queue delete'],
+  [
+    'queue',
+    'undo rollback revert',
+    'To take a change back, run the command that mergeq queue update and mergeq queue apply print after it.',
+  ],
   [', queue', 'freeze hold halt suspend stop disable', 'queue pause'],
   ['queue', 'start unpause continue unfreeze enable', 'queue resume'],
   [', queue', 'monitor top live watch follow logs events', 'queue watch'],
@@ -43,19 +48,28 @@ export const otherWords: readonly OtherWords[] = [
   ],
   ['queue get, queue list, pr list', '--watch --follow --wait', 'queue watch'],
   ['queue get, queue list', '-A --all --all-namespaces --all-repos', 'queue list'],
+  ['queue watch, queue wait, pr wait, pr submit, pr land', '-n --refresh --every', '--interval <n>s'],
   ['queue check', '--depth', '--max-depth'],
-  ['flaky', 'show view describe info search find', 'flaky get'],
+  ['flaky', 'show view describe info search find why explain history', 'flaky get'],
   ['flaky', 'ls tests failing failed all', 'flaky list'],
   ['', 'test tests flakes', 'flaky list'],
   [', flaky', 'mute quarantine', 'Tests are quarantined on their page: mergeq flaky get --web <test>'],
   [', flaky', 'ticket', 'flaky link'],
   ['', 'report match gate link quarantined unhealthy', 'flaky *'],
   ['flaky get', '<word>', 'Put a name of several words in quotes: mergeq flaky get "total price"'],
-  ['flaky *', '--start --from --for', '--since'],
+  ['flaky *', '--start --from --for --last --past --window', '--since'],
+  ['flaky *', '--days', '--since <n>d'],
+  ['flaky *', '--weeks', '--since <n>w'],
+  ['flaky *', '--hours', '--since <n>h'],
+  ['flaky *', '--team --codeowner --code-owner', '--owner'],
   [', pr, queue', '<pr>', 'pr get *'],
   ['pr', 'view show info read', 'pr get'],
   [', pr', 'open browse', 'pr get --web'],
-  ['pr', 'ls all mine history', 'pr list'],
+  ['pr', 'mine', 'To list your pull requests: mergeq pr list --author <login>'],
+  ['pr', 'ls all history', 'pr list'],
+  [', pr, queue', 'eta when position', 'pr explain'],
+  ['pr', 'edit change modify update set', 'pr submit'],
+  ['pr', 'priority', 'To change the priority, submit again: mergeq pr submit <pr> --priority high'],
   ['pr', 'create new', 'No command opens a pull request. To submit one that is open: mergeq pr submit'],
   [', pr, queue', 'add enqueue queue merge push land ship reopen requeue retry', 'pr submit'],
   [', pr', 'bump prioritize', 'pr submit --priority high'],
@@ -72,8 +86,12 @@ export const otherWords: readonly OtherWords[] = [
   ['pr wait', '--for -t', '--timeout'],
   ['pr submit', '--watch --follow -w', '--wait'],
   ['pr submit', '--urgent --high --medium --low', '--priority *'],
+  ['pr list', '--mine --me --my', 'To list your pull requests: mergeq pr list --author <login>'],
+  ['pr list', '--assignee --user', '--author'],
+  ['pr list', '--days', '--since <n>d'],
   ['pr list', '--merged --failed --cancelled --pending --testing', '--state *'],
   ['pr list', '--all', '--limit 1000'],
+  ['', 'que q', 'queue'],
   ['', 'stat stats statistics', 'metrics'],
   ['metrics', '--since --last --window --from --for', 'The service has metrics of the last hour only.'],
   ['', 'login logout token', 'auth *'],

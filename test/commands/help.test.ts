@@ -50,7 +50,7 @@ describe('help as data', () => {
     expect(flags).toContainEqual({
       name: '--until',
       value: '<state>',
-      summary: expect.stringContaining('State to wait for'),
+      summary: expect.stringContaining('Wait until it is'),
       choices: ['merged', 'tests-passed', 'testing', 'left'],
       default: 'merged',
     })
