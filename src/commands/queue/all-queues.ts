@@ -61,7 +61,7 @@ export const noQueueError = (): MergeqError =>
 
 /** The options that name several queues, for a command that does something with them. */
 export const severalQueues = (does: string) => ({
-  all: flag(`${does} every queue that the metrics name: of the organization, or of --repo`),
+  all: flag(`${does} every queue that queue list shows: of the organization, or of --repo`),
   file: queuesFile(does),
 })
 
