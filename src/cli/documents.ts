@@ -19,6 +19,7 @@ import {
   queueReportRecord,
   queueSummaryRecord,
   serviceWordFields,
+  shownPullRequestRecord,
 } from '../api/operations/records.ts'
 import { waitOutcomes } from '../domain/states.ts'
 
@@ -90,6 +91,7 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'pr submit': [nested(receipt({ submitted: flagOrNull })), nested(waitResult({ submitted: flagOrNull }))],
   'pr land': [nested(waitResult({ submitted: flagOrNull, attempts: number }))],
   'pr wait': [nested(waitResult())],
+  'pr get': [nested(shownPullRequestRecord)],
   'pr explain': [nested(explanationRecord)],
   'queue list': [
     list({

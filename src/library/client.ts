@@ -25,7 +25,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { resolveHead } from '../wait/head.ts'
-import type { WaitTarget } from '../wait/readings.ts'
+import type { WaitTarget } from '../wait/wait-target.ts'
 import { libraryAdvice } from './advice.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {

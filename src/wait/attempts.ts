@@ -7,7 +7,7 @@ import type { PullRequestJudgement, WaitEnd, WaitOptions } from '../domain/wait-
 import { startWaitTime } from '../domain/wait-time.ts'
 import { failureOrThrow, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import type { Attempt, Wait, WaitTarget } from './readings.ts'
+import type { Attempt, Wait, WaitTarget } from './wait-target.ts'
 
 /** What a wait for a certain head says when it ends before the pull request does. */
 export const unwatchedNote = 'Its head is no longer watched.'

@@ -18,16 +18,9 @@ import { extendError, isPermanent, MergeqError, toMergeqError } from '../errors.
 import { getString } from '../json.ts'
 import { attemptAfter, concludeAttempt, isBetweenAttempts, maySubmitAgain } from './attempts.ts'
 import { automaticDelay, backOff, giveUpLimit, poll } from './poll.ts'
-import {
-  readTargets,
-  type Submit,
-  startWait,
-  submitAndRead,
-  type TargetRecord,
-  type Wait,
-  type WaitTarget,
-} from './readings.ts'
+import { readTargets, type Submit, submitAndRead, type TargetRecord } from './readings.ts'
 import { changeRecord, createResult, type WaitResult } from './result.ts'
+import { startWait, type Wait, type WaitTarget } from './wait-target.ts'
 
 /** What a caller does with the events of a wait. */
 export interface WaitObserver {

@@ -1,83 +1,14 @@
 import { callOperation } from '../api/call.ts'
-import type { BodyOverride } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
-import { getQueue } from '../api/operations/queues.ts'
-import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
-import { queueEntries } from '../domain/queue-entries.ts'
 import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
-import {
-  isOutdated,
-  type Judgement,
-  type WaitEnd,
-  type WaitObservation,
-  type WaitOptions,
-  type WaitState,
-} from '../domain/wait-state.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
-import {
-  failureOrThrow,
-  isNotFound,
-  isPassing,
-  isPermanent,
-  type MergeqError,
-  withPeriod,
-} from '../errors.ts'
+import { isOutdated, type Judgement, type WaitEnd, type WaitObservation } from '../domain/wait-state.ts'
+import { failureOrThrow, isNotFound, isPassing, isPermanent, type MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { limitsOfReading, type Reading, readingOf } from './poll.ts'
-
-/** A wait for pull requests while it lasts. */
-export interface Wait {
-  readonly options: WaitOptions
-  readonly client: ServiceClient
-  readonly time: WaitTime
-  /** Of the requests of a poll. */
-  readonly limits: RequestLimits
-  /** The queues that the service refused to show, by name: they are not read again. */
-  readonly unreadableQueues: Set<string>
-  /** The pull requests whose failing checks were read. */
-  readonly failingReads: Set<WaitTarget['request']>
-}
-
-/** Starts a wait whose time is that of its client. */
-export function startWait(options: WaitOptions, client: ServiceClient, time: WaitTime): Wait {
-  const limits = limitsOfReading(time)
-  return { options, client, time, limits, unreadableQueues: new Set(), failingReads: new Set() }
-}
-
-/** What a wait that submits pull requests knows of the submissions of one. */
-export interface Attempt {
-  /** How many there were for this wait, with one that was in the queue already. */
-  readonly number: number
-  /** Whether the next round submits the pull request. */
-  readonly isDue: boolean
-  /** When the pause before the next submission ends, in milliseconds since the wait began. */
-  readonly notBefore?: number | undefined
-  /** Whether this wait submitted it, in any attempt; null if that is not known. */
-  readonly submitted: boolean | null
-  /** Why it is not known whether the last submission was made. */
-  readonly unknown?: MergeqError | undefined
-  /** How the last attempt ended that has ended: what counts if a later one cannot be made or read. */
-  readonly lastEnd?: WaitEnd | undefined
-  /** The head commit that was submitted, if it is known. */
-  readonly head?: string | undefined
-}
-
-/** A pull request that is waited for. */
-export interface WaitTarget {
-  readonly request: {
-    readonly values: RequestedPullRequest
-    readonly overrides: readonly BodyOverride[]
-  }
-  readonly state: WaitState
-  /** The record of the last reading; undefined if the service did not know the pull request. */
-  readonly record?: JsonObject | undefined
-  /** The queue, if the last round read it. */
-  readonly queue?: JsonObject | undefined
-  readonly attempt?: Attempt | undefined
-}
+import { type Listing, readListing, readUnlisted } from './listings.ts'
+import { type Reading, readingOf } from './poll.ts'
+import type { Attempt, Wait, WaitTarget } from './wait-target.ts'
 
 /** A pull request that the next round submits. */
 export type DueTarget = WaitTarget & { readonly attempt: Attempt }
@@ -97,7 +28,7 @@ export interface TargetRecord {
   /** The end of the wait, if the submission shows it. */
   readonly end?: WaitEnd | undefined
   /** That the service does not know the pull request. */
-  readonly notFound?: MergeqError
+  readonly notFound?: MergeqError | undefined
   readonly queue?: JsonObject | undefined
 }
 
@@ -155,8 +86,8 @@ async function submitDue(
 }
 
 /**
- * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
- * one request for each pull request that no queue lists. A single pull request is read without its queue,
+ * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and one for
+ * each 50 that it does not list, or for each of them if the service does not tell of several. A single pull request is read without its queue,
  * unless its state has not changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the
  * service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, but fewer when
  * the time is over or a request is rejected. Throws only when a signal interrupts the command.
@@ -176,14 +107,17 @@ export async function readTargets(
         ({ state: { missingSince, unchanged = 0, state } }) =>
           missingSince === undefined && unchanged > 0 && state !== 'TESTING',
       )
-    if (isNeeded && !unreadableQueues.has(name) && time.hasTime())
-      for (const [target, listing] of await readListing(name, inQueue, wait)) listings.set(target, listing)
+    if (!isNeeded || unreadableQueues.has(name) || !time.hasTime()) continue
+    const listed = await readListing(name, inQueue, wait)
+    for (const [target, listing] of listed) listings.set(target, listing)
+    for (const [target, listing] of await readUnlisted(listed, wait)) listings.set(target, listing)
   }
   const readTarget = async (target: WaitTarget): Promise<Reading<TargetRecord>> => {
-    const { failure, observation, queue } = listings.get(target) ?? {}
+    const { failure, observation, notFound, isOfQueue, queue } = listings.get(target) ?? {}
     if (failure !== undefined) return { failure }
-    if (observation !== undefined) return { value: { observation, queue } }
-    return readTargetRecord(target, queue, wait)
+    if (observation !== undefined && (isOfQueue === true || notFound !== undefined))
+      return { value: { observation, notFound, queue } }
+    return readTargetRecord(target, queue, observation, wait)
   }
   const readings = new Map<WaitTarget, Reading<TargetRecord>>()
   let isRejected = false
@@ -194,53 +128,6 @@ export async function readTargets(
     isRejected ||= 'failure' in reading && isPermanent(reading.failure)
   }
   return readings
-}
-
-/** What a queue says of a pull request, or why it could not be read. */
-interface Listing {
-  readonly queue?: JsonObject
-  readonly observation?: WaitObservation | undefined
-  readonly failure?: MergeqError
-}
-
-/**
- * Reads a queue. Returns what it says about each target, with an error if none of them can be read, or nothing
- * where they can be read one by one instead.
- */
-async function readListing(
-  name: string,
-  targets: readonly WaitTarget[],
-  { client, options: { failOnPaused }, limits, unreadableQueues, time }: Wait,
-): Promise<readonly (readonly [WaitTarget, Listing])[]> {
-  const { host, logger } = client
-  const [first] = targets
-  if (first === undefined) return []
-  const { repo, targetBranch } = first.request.values
-  try {
-    const askedAt = host.clock.now()
-    const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
-    const [queue = {}] = response.records
-    const times = { at: host.clock.now(), waited: time.elapsed(), askedAt, date }
-    const observations = new Map(
-      queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, ...times }]),
-    )
-    return targets.map(target => [target, { queue, observation: observations.get(target.request.values.pr) }])
-  } catch (error) {
-    const failure = failureOrThrow(error)
-    const message = withPeriod(failure.message)
-    if (failure.kind === 'not-found' || failure.kind === 'refused') {
-      unreadableQueues.add(name)
-      const text = `${message} Checking each pull request separately`
-      if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
-      else await logger.info(`${text}.`)
-      return []
-    }
-    if (targets.length > 1 || (failOnPaused && isPermanent(failure)))
-      return targets.map(target => [target, { failure }])
-    if (failOnPaused)
-      await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
-    return []
-  }
 }
 
 /** The time for reading why a pull request ended, in milliseconds: that it ended is known already. */
@@ -269,17 +156,18 @@ const isEndSince = (record: JsonObject | undefined, other: JsonObject): boolean 
   !isOutdated(record, { newestChange: Date.parse(getString(other, 'stateChangedAt') ?? '') })
 
 /**
- * Reads the record of a pull request; of one that ended, once more with its timeline. An unknown pull request is an
- * observation without a record.
+ * Reads the record of a pull request, unless it was seen in this round; of one that ended, once more with its timeline.
+ * An unknown pull request is an observation without a record.
  */
 async function readTargetRecord(
   target: WaitTarget,
   queue: JsonObject | undefined,
+  seen: WaitObservation | undefined,
   wait: Wait,
 ): Promise<Reading<TargetRecord>> {
   const { clock } = wait.client.host
   try {
-    const observation = await observe(target, wait)
+    const observation = seen ?? (await observe(target, wait))
     const { record: read = {} } = observation
     const last = target.record
     if (wait.time.hasTime() && wantsWords(read, target)) {

@@ -24,7 +24,8 @@ import {
 import { exitCodeOf } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { unwatchedNote } from './attempts.ts'
-import { causeTime, type Wait, type WaitTarget } from './readings.ts'
+import { causeTime } from './readings.ts'
+import type { Wait, WaitTarget } from './wait-target.ts'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
 const maxFailingReads = 10

@@ -17,6 +17,10 @@ const documentsIn = (out: string) =>
 
 const operationOf = ({ path }: Pick<Seen, 'path'>): string => path.replace('/v1/', '')
 
+/** The answer of a service that tells of one pull request at a time. */
+const ofSeveral = (seen: Seen): Answer | undefined =>
+  operationOf(seen) === 'getSubmittedPullRequests' ? { status: 404 } : undefined
+
 test.each(['', '-R acme/web'])(
   'the same pull request in several forms is processed once: %s',
   async option => {
@@ -48,12 +52,12 @@ describe('one failure', () => {
 
   test('of several reads prints nothing on standard output, and is named', async () => {
     const { code, out, err, requests } = await run('pr get 7 8 9 --json', seen =>
-      numberIn(seen) === 8 ? { status: 400 } : { body: '{"state":"testing"}' },
+      numberIn(seen) === 8 ? { status: 400 } : (ofSeveral(seen) ?? { body: '{"state":"testing"}' }),
     )
     expect({ code, out, requests: requests.length }).toEqual({
       code: 6,
       out: '{"state":"TESTING"}\n{"state":"TESTING"}\n',
-      requests: 3,
+      requests: 1 + 3,
     })
     expect(JSON.parse(err).error.message).toContain('#8')
   })
@@ -66,7 +70,8 @@ describe('one failure', () => {
   ])('of %j the exit code is %i; the error that is the most severe is the last', async (statuses, exit) => {
     const numbers = statuses.map((_, index) => index + 1)
     const line = `pr get ${numbers.join(' ')} --retries 0`
-    const answer = (seen: Seen) => ({ status: statuses[numberIn(seen) - 1] ?? 0, body: 'No.' })
+    const answer = (seen: Seen) =>
+      ofSeveral(seen) ?? { status: statuses[numberIn(seen) - 1] ?? 0, body: 'No.' }
     const { code, err } = await run(`${line} --json`, answer)
     const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')
     expect({ code, exit: error.exit }).toEqual({ code: exit, exit })
@@ -75,7 +80,7 @@ describe('one failure', () => {
   })
 
   test.each([
-    ['pr get', {}, 1, 'for #1, #2, #3 in the queue'],
+    ['pr get', {}, 1, 'main of acme/web (503) (#1, #2, #3).'],
     ['pr get', { MERGEQ_BASE_URL: 'http://127.0.0.1:9' }, 1, 'connection (#1, #2, #3).'],
     ['pr restart', {}, 3, 'for #3 in the queue'],
   ])(
@@ -229,7 +234,8 @@ describe('a signal among several', () => {
     let asked = 0
     const { code, err } = await run(
       'pr get 7 8 9 10 11',
-      () => {
+      seen => {
+        if (operationOf(seen) === 'getSubmittedPullRequests') return { status: 404 }
         if (++asked === 4) stop.abort(signal())
         return new Promise<Answer>(() => undefined)
       },

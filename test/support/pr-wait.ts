@@ -76,6 +76,13 @@ export async function runWithHistory(
       })
       return { body: JSON.stringify({ state: at(queue, second)?.[1], enqueuedPullRequests }) }
     }
+    if (operation === 'getSubmittedPullRequests') {
+      const prs: readonly { readonly number: number }[] = JSON.parse(seen.body).prs
+      const records = prs.map(({ number }) => ({ number, record: recordOf(number, second) }))
+      const pullRequests = records.flatMap(({ record }) => record ?? [])
+      const notFound = records.flatMap(({ number, record }) => (record === undefined ? number : []))
+      return { body: JSON.stringify({ pullRequests, notFound }) }
+    }
     if (operation !== 'getSubmittedPullRequest') return { body: 'OK' }
     const record = recordOf(pr, second)
     return record === undefined ? { status: 404, body: 'Not Found' } : { body: JSON.stringify(record) }

@@ -8,6 +8,7 @@ import {
   nullable,
   number,
   oneOf,
+  pullRequestRecord,
   type RecordType,
   text,
 } from './fields.ts'
@@ -36,6 +37,14 @@ export const serviceWordFields: RecordType['fields'] = {
   mayBeMerged: field('boolean', 'Whether it may have merged all the same.'),
 }
 
+const stacked = field('boolean', 'Whether the pull requests below it are tested and merged with it.')
+
+/** What `pr get` prints: the record of the service, and what mergeq concludes from it. */
+export const shownPullRequestRecord: RecordType = {
+  ...pullRequestRecord,
+  fields: { ...pullRequestRecord.fields, stacked },
+}
+
 /** What `pr explain` and `explainPullRequest` give. */
 export const explanationRecord: RecordType = {
   name: 'Explanation',
@@ -50,7 +59,7 @@ export const explanationRecord: RecordType = {
     state: field('PullRequestState | null'),
     since: field('string | null', 'When the pull request entered the state, as the service wrote it.'),
     ...serviceWordFields,
-    stacked: field('boolean', 'Whether the pull requests below it are tested and merged with it.'),
+    stacked,
     queue: nullable(
       nested({
         name: 'ExplainedQueue',

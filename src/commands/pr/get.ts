@@ -2,18 +2,22 @@ import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { shownPullRequestRecord } from '../../api/operations/records.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
+import { isStacked } from '../../domain/explain/readiness.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { waitOptions } from '../../domain/wait-options.ts'
 import { usageError } from '../../errors.ts'
-import { getNumber } from '../../json.ts'
-import { columns } from '../../output/view.ts'
+import { getNumber, type JsonObject } from '../../json.ts'
+import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, drawsResults } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { webInput } from '../../run/common-inputs.ts'
+import type { Printed } from '../../run/dry-run.ts'
 import { serviceRecord } from '../../run/fields.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
-import { forEach, forPerson, isSheet, read, send, show, webPage } from '../../run/send.ts'
+import { forEach, forPerson, isSheet, read, send, webPage } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf, type Target } from '../../run/values.ts'
 
 /** A pull request by its number, or by its head branch. */
@@ -54,7 +58,7 @@ export const prGetCommand = command({
   name: 'pr get',
   summary: 'Show the state of pull requests',
   operation: getSubmittedPullRequest,
-  alsoSends: [getQueue],
+  alsoSends: [getSubmittedPullRequests, getQueue],
   options: {
     wanted: wantedPullRequests,
     ...paramsOf(getSubmittedPullRequest, 'repo', 'targetBranch', 'pr', 'head'),
@@ -63,7 +67,7 @@ export const prGetCommand = command({
     web: webInput,
     set: setOf(getSubmittedPullRequest),
   },
-  fields: serviceRecord(getSubmittedPullRequest, recordColumns),
+  fields: serviceRecord({ response: shownPullRequestRecord }, recordColumns),
   exits: outcomes,
   examples: [
     'mergeq pr get 123',
@@ -72,8 +76,14 @@ export const prGetCommand = command({
     'mergeq pr get 123 --grace 90s',
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
-  run: ({ wanted, grace, exitStatus, web, set, ...included }, cli) =>
-    forEach(cli, getSubmittedPullRequest, wanted, async place => {
+  async run({ wanted, grace, exitStatus, web, set, ...included }, cli) {
+    const { includeTimeline, includeEstimatedTimeToMerge } = included
+    const isTogether =
+      wanted.length > 1 && !includeEstimatedTimeToMerge && set.length === 0 && !cli.options.dryRun
+    const readOfSeveral = isTogether
+      ? (await import('./get-several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
+      : async () => undefined
+    return forEach(cli, getSubmittedPullRequest, wanted, async place => {
       const { repo, targetBranch } = place
       // The queue has the position of a single pull request.
       const queue =
@@ -83,16 +93,14 @@ export const prGetCommand = command({
             )
           : undefined
       const values = { ...place, ...included }
-      const sent =
-        grace === 0 || cli.options.dryRun
-          ? await send(cli, getSubmittedPullRequest, values, set)
-          : await readWithGrace(cli, values, set, grace)
-      if (sent === 'printed') return sent
-      const record = { prNumber: values.pr, ...sent.response.records[0] }
+      const read = (await readOfSeveral(place)) ?? (await readAlone(cli, values, set, grace))
+      if (read === 'printed') return read
+      const shown = isStacked(read, targetBranch) ? { ...read, stacked: true } : read
+      const record = { prNumber: values.pr, ...shown }
       const table = { columns: recordColumns, rows: [record] }
       // A script that reads JSON does not load what draws.
       const view =
-        drawsResults(cli) || values.includeTimeline === true
+        drawsResults(cli) || includeTimeline === true
           ? (await import('./pull-request-view.ts')).viewPullRequest(
               record,
               values,
@@ -104,19 +112,33 @@ export const prGetCommand = command({
       const number = getNumber(record, 'prNumber')
       const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
       return {
-        ...show(sent, { ...table, ...view }),
+        ...singleRecord(shown),
+        ...table,
+        ...view,
         opens: web ? await webPage(cli, page) : undefined,
         exit: exitStatus ? outcomeOfRecord(record) : 'ok',
       }
-    }),
+    })
+  },
 })
 
-async function readWithGrace(
+type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
+
+/** Reads a pull request; with `grace`, again while the service does not know it. */
+async function readAlone(
   cli: Cli,
-  values: ParamValues<typeof getSubmittedPullRequest.params>,
+  values: GetValues,
   set: readonly BodyOverride[],
   grace: number,
-) {
+): Promise<JsonObject | Printed> {
+  const sent =
+    grace === 0 || cli.options.dryRun
+      ? await send(cli, getSubmittedPullRequest, values, set)
+      : await readWithGrace(cli, values, set, grace)
+  return sent === 'printed' ? sent : (sent.response.records[0] ?? {})
+}
+
+async function readWithGrace(cli: Cli, values: GetValues, set: readonly BodyOverride[], grace: number) {
   const { repeatWhileUnknown } = await import('./grace.ts')
   return repeatWhileUnknown(
     () => read(cli, getSubmittedPullRequest, values, { overrides: set }),

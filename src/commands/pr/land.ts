@@ -5,6 +5,7 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { choice, integer } from '../../domain/values/types.ts'
 import { command } from '../../run/command.ts'
@@ -16,7 +17,10 @@ export const prLandCommand = command({
   name: 'pr land',
   summary: 'Like pr submit --wait, but submit again after failures that others caused',
   operation: submitPullRequest,
-  alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, cancelPullRequest],
+  alsoSends: [
+    ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
+    ...[getMergeQueueTestingDetails, cancelPullRequest],
+  ],
   options: {
     targets: pullRequests,
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),

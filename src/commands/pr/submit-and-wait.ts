@@ -22,7 +22,8 @@ import { type RequestResult, warnUnfinished, withResource } from '../../run/repo
 import { read } from '../../run/send.ts'
 import type { Target } from '../../run/values.ts'
 import { giveUpLimit } from '../../wait/poll.ts'
-import type { DueTarget, Submit, Wait, WaitTarget } from '../../wait/readings.ts'
+import type { DueTarget, Submit } from '../../wait/readings.ts'
+import type { Wait, WaitTarget } from '../../wait/wait-target.ts'
 import { findHead, findOtherHead } from './head.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 

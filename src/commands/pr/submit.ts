@@ -7,6 +7,7 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { describeBase } from '../../domain/explain/readiness.ts'
 import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
@@ -85,8 +86,8 @@ export const prSubmitCommand = command({
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,
   alsoSends: [
-    ...[getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
-    cancelPullRequest,
+    ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
+    ...[getMergeQueueTestingDetails, getMergeQueueMetrics, cancelPullRequest],
   ],
   options: {
     targets: pullRequests,

@@ -24,8 +24,8 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { textWidth } from '../../output/text-width.ts'
-import type { WaitTarget } from '../../wait/readings.ts'
 import { shortCommits, type WaitResult } from '../../wait/result.ts'
+import type { WaitTarget } from '../../wait/wait-target.ts'
 import { waitCommand } from './wait-options.ts'
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */

@@ -2,6 +2,7 @@ import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
@@ -32,7 +33,13 @@ function printFirstReading(
 export const prWaitCommand = command({
   name: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',
-  alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
+  alsoSends: [
+    getSubmittedPullRequest,
+    getSubmittedPullRequests,
+    getQueue,
+    getMergeQueueTestingDetails,
+    getMergeQueueMetrics,
+  ],
   options: {
     targets: pullRequests,
     ...waitInputs,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
 import { mergeq, openStory, type Seen } from '../../support/harness.ts'
 
@@ -82,4 +82,74 @@ test('a new submission is not found at first: --grace asks again for so long', a
   expect({ code, out, sleeps }).toEqual({ code: 0, out: 'PENDING\n', sleeps: [first, second] })
   const denied = await mergeq('pr get 9 -R acme/web -b main --grace 90s', { answer: () => ({ status: 403 }) })
   expect({ code: denied.code, sleeps: denied.sleeps }).toEqual({ code: 4, sleeps: [] })
+})
+
+describe('`pr get` of several pull requests', () => {
+  const numbers = Array.from({ length: 60 }, (_, index) => index + 1)
+  const recordOf = (number: number) => ({ ...record, prNumber: number })
+  const answering =
+    (more: object = {}, extra: object = {}) =>
+    ({ path, body }: Seen) => {
+      const { prs = [], pr } = JSON.parse(body)
+      const several: readonly { readonly number: number }[] = prs
+      const pullRequests = several.map(({ number }) => ({ ...recordOf(number), ...more }))
+      return path.endsWith('/getSubmittedPullRequests')
+        ? { body: JSON.stringify({ pullRequests, notFound: [], ...extra }) }
+        : { body: JSON.stringify(recordOf(pr.number)) }
+    }
+  const operationsOf = (requests: readonly Seen[]) =>
+    requests.map(({ path, body }) => `${path.slice(4)} ${JSON.parse(body).prs?.length ?? 1}`)
+
+  test('asks for 50 at a time, and prints them in the order in which they were typed', async () => {
+    const typed = [...numbers].reverse()
+    const line = `pr get ${typed.join(' ')} ${where} --fields prNumber`
+    const { code, out, requests } = await mergeq(line, { answer: answering() })
+    expect({ code, out }).toEqual({ code: 0, out: `${typed.join('\n')}\n` })
+    expect(operationsOf(requests).sort()).toEqual([
+      'getSubmittedPullRequests 10',
+      'getSubmittedPullRequests 50',
+    ])
+  })
+
+  test.each([
+    ['--timeline', ['getSubmittedPullRequests 2']],
+    ['--grace 90s', ['getSubmittedPullRequests 2']],
+    ['--eta', ['getSubmittedPullRequest 1', 'getSubmittedPullRequest 1']],
+    ['--set trace=1', ['getSubmittedPullRequest 1', 'getSubmittedPullRequest 1']],
+  ])('with %s sends %j', async (option, sent) => {
+    const { code, requests } = await mergeq(`pr get 7 8 ${where} ${option}`, { answer: answering() })
+    expect({ code, sent: operationsOf(requests) }).toEqual({ code: 0, sent })
+    for (const { body } of requests)
+      expect(JSON.parse(body).includeTimeline).toBe(option === '--timeline' ? true : undefined)
+  })
+
+  test('reads alone whom the answer leaves open, and nobody who was never submitted', async () => {
+    const open = { readiness: { requiresImpactedTargets: true } }
+    const read = async (line: string, answer: (seen: Seen) => { readonly body: string }) => {
+      const { code, err, requests } = await mergeq(`${line} ${where}`, { answer })
+      return { code, err, sent: operationsOf(requests) }
+    }
+    expect(await read('pr get 7 8', answering(open))).toMatchObject({
+      code: 0,
+      sent: ['getSubmittedPullRequests 2', 'getSubmittedPullRequest 1', 'getSubmittedPullRequest 1'],
+    })
+    const missing = await read('pr get 7 8', answering({}, { pullRequests: [recordOf(7)], notFound: [8] }))
+    expect(missing).toMatchObject({ code: 5, sent: ['getSubmittedPullRequests 2'] })
+    const alone = await mergeq(`pr get 8 ${where}`, { answer: () => ({ status: 404 }) })
+    expect(missing.err).toBe(alone.err)
+  })
+
+  test('has "stacked" in its JSON, from one request or several', async () => {
+    const stacked = { prBaseBranch: 'fix-cart', readiness: { doesBaseBranchMatch: true } }
+    for (const line of [`pr get 7 ${where}`, `pr get 7 8 ${where}`]) {
+      const answer = (seen: Seen) =>
+        seen.path.endsWith('s')
+          ? answering(stacked)(seen)
+          : { body: JSON.stringify({ ...recordOf(7), ...stacked }) }
+      const { out } = await mergeq(`${line} --json`, { answer })
+      for (const document of out.trimEnd().split(/\n(?={)/)) expect(JSON.parse(document).stacked).toBe(true)
+      expect((await mergeq(`${line} --fields stacked`, { answer })).out).toMatch(/^true\n/)
+      expect((await mergeq(`${line} --json`, { answer: answering() })).out).not.toContain('stacked')
+    }
+  })
 })

@@ -370,22 +370,69 @@ describe('`pr wait` of several pull requests', () => {
     ])
   })
 
-  test('reads one queue a round and each pull request that is not in it', async () => {
-    const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
-    // The first five are not ready for the first two rounds.
-    const { code, asked } = await runWithHistory(`pr wait ${numbers.join(' ')} --interval 10s`, {
-      pulls: Object.fromEntries(
-        numbers.map(pr => [pr, `${pr <= 5 ? 'NOT_READY' : 'PENDING'}, 20 TESTING, 40 MERGED`]),
-      ),
+  const numbers = Array.from({ length: 60 }, (_, index) => index + 1)
+  const waitForAll = `pr wait ${numbers.join(' ')} --interval 10s`
+  /** Ten pull requests are in the queue, and fifty are not ready until the second 20. */
+  const pulls = Object.fromEntries(
+    numbers.map(pr => [pr, `${pr <= 10 ? 'PENDING' : 'NOT_READY'}, 20 TESTING, 40 MERGED`]),
+  )
+  const countRounds = (asked: Awaited<ReturnType<typeof runWithHistory>>['asked']) =>
+    [0, 10, 20, 30, 40].map(second =>
+      ['getQueue', 'getSubmittedPullRequests', 'getSubmittedPullRequest']
+        .map(name => asked.filter(one => one.operation === name && one.second === second).length)
+        .join(),
+    )
+
+  test('reads one queue a round, and those that are not in it 50 at a time', async () => {
+    const { code, asked } = await runWithHistory(waitForAll, { pulls })
+    expect(code).toBe(0)
+    // At the end 60 are not in it.
+    expect(countRounds(asked).join(' ')).toBe('1,1,0 1,1,0 1,0,0 1,0,0 1,2,0')
+    expect(asked).toHaveLength(9)
+  })
+
+  test.each([404, 400])('asks for each alone once a service answered %i for several', async status => {
+    const { code, asked } = await runWithHistory(waitForAll, {
+      pulls,
+      fault: (_, operation) => (operation === 'getSubmittedPullRequests' ? { status } : undefined),
     })
     expect(code).toBe(0)
-    const count = (name: string, from: number) =>
-      asked.filter(({ operation, second }) => operation === name && second === from).length
-    const rounds = [0, 10, 20, 30, 40].map(second =>
-      ['getQueue', 'getSubmittedPullRequest'].map(operation => count(operation, second)),
+    expect(countRounds(asked).join(' ')).toBe('1,1,50 1,0,50 1,0,0 1,0,0 1,0,60')
+    expect(asked).toHaveLength(166)
+  })
+
+  test('reads alone of whom the answer for several does not tell all', async () => {
+    const ready = { requiresImpactedTargets: true, hasImpactedTargets: true }
+    const records = [
+      { prNumber: 7, state: 'merged', readiness: { requiresImpactedTargets: true } },
+      { prNumber: 8, state: 'merged', readiness: ready },
+      { prNumber: 9, state: '' },
+      { prNumber: 99, state: 'merged' },
+    ]
+    const { code, asked, out } = await runWithHistory('pr wait 7 8 9 10 11 --grace 0', {
+      pulls: { 7: 'MERGED', 8: 'FAILED', 9: 'MERGED', 10: 'MERGED', 11: 'MERGED' },
+      fault: (_, operation) =>
+        operation === 'getSubmittedPullRequests'
+          ? { body: JSON.stringify({ requests: [], data: records, notFound: [{ number: 11 }] }) }
+          : undefined,
+    })
+    expect(asked.filter(({ operation }) => operation === 'getSubmittedPullRequest')).toEqual(
+      [7, 9, 10].map(pr => ({ second: 0, operation: 'getSubmittedPullRequest', pr })),
     )
-    expect(rounds.join(' ')).toBe('1,5 1,5 1,0 1,0 1,50')
-    expect(asked).toHaveLength(65)
+    expect({ code, out: out.split('\n').map(line => line.split('\t').slice(0, 2).join()) }).toEqual({
+      code: 5,
+      out: ['7,merged', '8,merged', '9,merged', '10,merged', '11,error', ''],
+    })
+  })
+
+  test('reads on after an outage of the request for several', async () => {
+    const { code, asked } = await runWithHistory('pr wait 7 8 --interval 10s', {
+      pulls: { 7: 'NOT_READY, 20 MERGED', 8: 'NOT_READY, 20 MERGED' },
+      fault: (second, operation) =>
+        second < 10 && operation === 'getSubmittedPullRequests' ? { status: 503 } : undefined,
+    })
+    expect(code).toBe(0)
+    expect(asked.filter(({ operation }) => operation === 'getSubmittedPullRequest')).toEqual([])
   })
 
   test.each([
