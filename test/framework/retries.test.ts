@@ -112,7 +112,7 @@ describe('reads are repeated', () => {
   })
 
   test('ten repeats are all there are for a whole run', async () => {
-    const { code, requests } = await run('pr get 1 2 3 4 5 6 --retries 9', () => unavailable)
+    const { code, requests } = await run('pr get 1 2 3 4 5 6 --eta --retries 9', () => unavailable)
     expect({ code, requests: requests.length }).toEqual({ code: 7, requests: 16 })
   })
 
