@@ -62,10 +62,11 @@ declare module 'vitest' {
  * A test that needs a program of this machine: skipped by name where it is missing, unless
  * MERGEQ_TEST_NO_SKIP says that nothing may be skipped; then it runs, and fails.
  */
-export function testWith(program: string) {
-  if (isInstalled(program) || process.env.MERGEQ_TEST_NO_SKIP === '1') return test
+export function testWith(...programs: readonly string[]) {
+  const missing = programs.filter(program => !isInstalled(program))
+  if (missing.length === 0 || process.env.MERGEQ_TEST_NO_SKIP === '1') return test
   const meta = TestRunner.getCurrentSuite().file?.meta
-  if (meta !== undefined) meta.missingPrograms = [...(meta.missingPrograms ?? []), program]
+  if (meta !== undefined) meta.missingPrograms = [...(meta.missingPrograms ?? []), ...missing]
   return test.skip
 }
 

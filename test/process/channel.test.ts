@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { blocksOf } from '../support/code-blocks.ts'
+import { checkout, environmentOf, inSandbox, sh } from '../support/documentation-runs.ts'
+import { testWith } from '../support/programs.ts'
+import { startTestServer } from '../support/service.ts'
+
+const script = blocksOf('docs/channel.md').find(({ language }) => language === 'bash')?.text ?? ''
+
+/** A line of a pull request that left. */
+const left = (pr: number, to: string | null, words: object = {}) => ({
+  ...{ type: 'change', pr, from: 'TESTING', to, at: '2026-01-05T12:00:00.000Z', position: null },
+  ...words,
+})
+
+const lines = [
+  { type: 'queue', repo: 'github.com/acme/web', targetBranch: 'main', state: 'RUNNING' },
+  { type: 'change', pr: null, from: 'RUNNING', to: 'PAUSED', at: '2026-01-05T12:00:00.000Z', position: null },
+  { ...left(1, 'TESTING'), position: 1 },
+  left(2, 'NOT_READY'),
+  left(3, 'MERGED', { reason: 'The queue merged it.', again: 'done', mayBeMerged: false }),
+  left(4, 'FAILED', { reason: 'Say <!channel> & go.', again: 'after-change', mayBeMerged: false }),
+  left(5, 'FAILED', { reason: 'GitHub failed.', again: 'later', mayBeMerged: false }),
+  left(6, 'CANCELLED', { reason: 'It was closed.', again: 'no', mayBeMerged: false }),
+  left(7, 'FAILED', { reason: 'Unclear.', again: 'look', mayBeMerged: true }),
+  left(8, null),
+  left(9, 'FAILED', { reason: 'New.', again: 'word-of-tomorrow', mayBeMerged: false }),
+]
+
+const url = (pr: number) => `https://github.com/acme/web/pull/${pr}`
+const messages = [
+  `#3 merged. The queue merged it. ${url(3)}`,
+  `#4 failed. Say &lt;!channel&gt; &amp; go. Change it before you submit it again. ${url(4)}`,
+  `#5 failed. GitHub failed. Submit it again after a pause. ${url(5)}`,
+  `#6 cancelled. It was closed. Do not submit it again. ${url(6)}`,
+  `#7 failed. Unclear. It may have merged all the same: look at the target branch first. ${url(7)}`,
+  `#8 left the queue. The reason is not known yet. Look at it before you submit it again. ${url(8)}`,
+  `#9 failed. New. Look at it before you submit it again. ${url(9)}`,
+]
+
+describe('docs/channel.md', { timeout: 60_000 }, () => {
+  /** Runs the script against a chat; `mergeq` is a program that prints these lines and ends with a code. */
+  async function tell(name: string, answer: (text: string, index: number) => number, code = 0) {
+    const folder = checkout(`channel-${name}`)
+    const bin = join(folder, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(folder, 'tell.sh'), script)
+    writeFileSync(join(folder, 'lines'), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+    writeFileSync(join(bin, 'mergeq'), `#!/bin/sh\necho "$*" > typed\ncat lines\nexit ${code}\n`, {
+      mode: 0o755,
+    })
+    const chat = await startTestServer({
+      answer: ({ body }, index) => ({ status: answer(JSON.parse(body).text, index) }),
+    })
+    const { PATH } = environmentOf({ baseUrl: '' }, folder)
+    const result = await sh(['bash', 'tell.sh', '--interval', '2s'], folder, {
+      PATH: `${bin}:${PATH}`,
+      WEBHOOK: chat.baseUrl(),
+    })
+    await chat.close()
+    const kept = join(folder, 'undelivered.ndjson')
+    return {
+      ...result,
+      typed: readFileSync(join(folder, 'typed'), 'utf8'),
+      sent: chat.requests.map(({ body }) => JSON.parse(body).text),
+      types: [...new Set(chat.requests.map(({ headers }) => headers['content-type']))],
+      undelivered: existsSync(kept)
+        ? readFileSync(kept, 'utf8')
+            .trim()
+            .split('\n')
+            .map(line => JSON.parse(line).text)
+        : [],
+    }
+  }
+
+  testWith('jq', 'curl')('sends a message for each pull request that left', async () => {
+    const { code, typed, sent, types, undelivered } = await tell('all', () => 200)
+    expect({ code, typed, types, undelivered }).toEqual({
+      code: 0,
+      typed: 'queue watch -o ndjson --interval 2s\n',
+      types: ['application/json'],
+      undelivered: [],
+    })
+    expect(sent).toEqual(messages)
+  })
+
+  testWith('jq', 'curl')(
+    'keeps what the chat refuses, repeats what it cannot take now, and goes on',
+    async () => {
+      const answer = (text: string, index: number) => (text.startsWith('#4') ? 404 : index === 0 ? 503 : 200)
+      const { code, sent, undelivered } = await tell('failing', answer)
+      expect({ code, undelivered }).toEqual({ code: 0, undelivered: [messages[1]] })
+      expect(sent).toEqual([messages[0], ...messages])
+    },
+  )
+
+  testWith('jq', 'curl')('ends with the exit code of the watch', async () => {
+    const { code, sent } = await tell('gone', () => 200, 5)
+    expect({ code, sent }).toEqual({ code: 5, sent: messages })
+  })
+
+  testWith('jq', 'curl')('says why a pull request of the sandbox failed', async () => {
+    const folder = checkout('channel-sandbox')
+    writeFileSync(join(folder, 'tell.sh'), script)
+    rmSync(join(folder, 'undelivered.ndjson'), { force: true })
+    const sandbox = await startSandbox({ speed: 4, now: Date.now, scenario: 'failure' })
+    const chat = await startTestServer({ answer: () => ({}) })
+    const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox), WEBHOOK: chat.baseUrl() }
+    const line = 'mergeq pr submit 9 && bash tell.sh --for 8s --interval 1s'
+    const { code, err } = await sh(['sh', '-c', line], folder, env)
+    await Promise.all([sandbox.close(), chat.close()])
+    expect(code, String(err)).toBe(0)
+    expect(chat.requests.map(({ body }) => JSON.parse(body).text)).toEqual([
+      `#9 failed. A required check failed. Change it before you submit it again. ${url(9)}`,
+    ])
+  })
+})
