@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { recordedJobs } from '../support/ci-jobs.ts'
+import { head, merge, recordedJobs } from '../support/ci-jobs.ts'
 import { blocksOf } from '../support/code-blocks.ts'
 import { adaptForTest, type Variables } from '../support/documentation-runs.ts'
 import { npmEnvironment, packPackage } from '../support/package.ts'
@@ -19,6 +19,11 @@ interface Step {
   readonly uses?: string
   readonly run?: string
   readonly with?: Readonly<Record<string, string | boolean>>
+  readonly env?: Variables
+}
+
+interface Recipe {
+  readonly steps: readonly Step[]
   readonly env?: Variables
 }
 
@@ -77,7 +82,8 @@ class Job {
 
   /** The value of a text with expressions of the kinds that the action and the recipes use. */
   #evaluate(text: string, inputs: Variables): string {
-    return text.replace(
+    const filled = text.replace(/\$\{\{ github\.event\.pull_request\.head\.sha \}\}/, head)
+    return filled.replace(
       /\$\{\{ (?:(fromJSON)\()?(inputs|steps|secrets)\.([\w-]+)(?:\.outputs\.([\w-]+))?\)?(?:\.(\w+))?(?: \|\| '([^']*)')? \}\}/g,
       (_, isJson, kind, name, output, field, otherwise = '') => {
         if (kind === 'inputs') return inputs[name] ?? ''
@@ -90,6 +96,7 @@ class Job {
 
   /** Runs a step of a workflow; the exit code of the last script. */
   async step(step: Step, inputs: Variables = {}): Promise<number> {
+    if (step.uses?.startsWith('actions/checkout@')) return this.checkOut()
     if (step.uses !== undefined) return this.use(step)
     const [, tested] = /^inputs\.([\w-]+) != ''$/.exec(step.if ?? '') ?? []
     if (tested !== undefined && inputs[tested] === '') return 0
@@ -118,6 +125,26 @@ class Job {
     if (existsSync(file('path')))
       this.#env.PATH = `${readFileSync(file('path'), 'utf8').trim()}:${this.#env.PATH}`
     return exitCode ?? 1
+  }
+
+  /** From now on, the programs of all steps fail. */
+  breakPrograms(): void {
+    const broken = mkdtempSync(join(this.place, 'broken-'))
+    for (const name of ['npm', 'mergeq', 'gh'])
+      writeFileSync(join(broken, name), '#!/bin/sh\necho partial\nexit 1\n', { mode: 0o755 })
+    this.#env.PATH = `${broken}:${this.#env.PATH}`
+  }
+
+  /** A checkout whose remote says what the head of a pull request is: `HEAD_NOW`, or that of the event. */
+  async checkOut(): Promise<number> {
+    await execa('git', ['init', '-q'], { cwd: this.place })
+    await execa('git', ['remote', 'add', 'origin', 'https://github.com/acme/web'], { cwd: this.place })
+    const programs = join(this.place, 'programs')
+    mkdirSync(programs)
+    const git = `case "$*" in *ls-remote*) printf '%s\\trefs/pull/123/head\\n' "\${HEAD_NOW-${head}}" ;; *) exec ${(await execa('which', ['git'])).stdout} "$@" ;; esac`
+    writeFileSync(join(programs, 'git'), `#!/bin/sh\n${git}\n`, { mode: 0o755 })
+    this.#env.PATH = `${programs}:${this.#env.PATH}`
+    return 0
   }
 
   /** Runs the action with the inputs of a step. */
@@ -284,6 +311,25 @@ describe('the action', { timeout: 90_000 }, () => {
     expect(existsSync(join(job.place, 'ran'))).toBe(false)
   })
 
+  test('a quote without its end has an exit code and an error', async () => {
+    const job = newJob()
+    const command = "pr submit 9 --set note=it's"
+    expect(await job.use({ id: 'run', with: { token: 'sandbox', command } })).toBe(2)
+    const { json = '', summary = '', 'exit-code': code } = job.outputs.run ?? {}
+    expect({ code, ...JSON.parse(json).error }).toMatchObject({ code: '2', kind: 'usage', exit: 2 })
+    expect(summary).toMatch(/^The input "command" has a quote without its end\. Nothing was run\.\n\nWrite /)
+    expect(await job.use({ with: { command, 'allow-failure': true } })).toBe(0)
+  })
+
+  test('the summary says a thing once', async () => {
+    const job = newJob()
+    const command = 'pr land 8 9 -b nope'
+    expect(await job.use({ id: 'run', with: { token: 'sandbox', command } })).toBe(5)
+    const lines = (job.outputs.run?.summary ?? '').split('\n').filter(line => line !== '')
+    expect(lines).toEqual([...new Set(lines)])
+    expect(lines.join('\n')).toMatch(/has no queue for nope/)
+  })
+
   test('names what to add if Node is too old', async () => {
     const bin = join(root, 'old node')
     mkdirSync(bin)
@@ -294,9 +340,35 @@ describe('the action', { timeout: 90_000 }, () => {
   })
 
   const recipes = blocksOf('docs/github-action.md').filter(({ language }) => language === 'yaml')
+  test('recipe: Submit and wait submits nothing if someone pushed after the label was added', async () => {
+    const [recipe] = recipes.filter(({ heading }) => heading === 'Submit and wait')
+    const { jobs } = parse(recipe?.text ?? '')
+    const job = newJob({ ...jobs.merge.env, HEAD_NOW: merge })
+    const codes: number[] = []
+    for (const step of jobs.merge.steps) codes.push(await job.step(step))
+    expect(codes).toEqual([0, 14, 0])
+    expect(job.summary).toMatch(
+      /^The head of #123 moved: expected 4f2a9c1, found 9d1c2b3\. Nothing was sent\./,
+    )
+  })
+
+  test.each(recipes.map(block => [block.heading, block] as const))(
+    'recipe: %s fails where each of its steps fails',
+    async (_, { text }) => {
+      for (const { steps, env = {} } of Object.values<Recipe>(parse(text).jobs))
+        for (const failing of steps.keys()) {
+          if (!/mergeq/.test(`${steps[failing]?.uses} ${steps[failing]?.run}`)) continue
+          const job = newJob(env)
+          for (const step of steps.slice(0, failing)) await job.step(step)
+          job.breakPrograms()
+          expect(await job.step(steps[failing] ?? {})).toBe(1)
+        }
+    },
+  )
+
   test.each(recipes.map(block => [block.heading, block] as const))('recipe: %s', async (_, { text }) => {
     const { jobs } = parse(text)
-    for (const { steps, env = {} } of Object.values<{ steps: readonly Step[]; env?: Variables }>(jobs)) {
+    for (const { steps, env = {} } of Object.values<Recipe>(jobs)) {
       const job = newJob(env)
       for (const step of steps)
         expect({ code: await job.step(step), log: job.log }).toMatchObject({ code: 0 })
