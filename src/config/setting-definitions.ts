@@ -5,7 +5,6 @@ import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { branchParser, choiceParser, textParser } from '../domain/values/text.ts'
 import { parseTimeLimit } from '../domain/values/time.ts'
-import { parseTokenCommand } from '../domain/values/token-command.ts'
 import { integerParser } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import { isLoopback, parseUrl } from '../url.ts'
@@ -196,7 +195,8 @@ export const settingDefinitions = {
     summary: 'Program that prints the API token, with its arguments',
     // An argument may be a secret.
     summarize: value => /[^\s["]+/.exec(value)?.[0] ?? '',
-    parse: parseTokenCommand,
+    // What runs it reads its words.
+    parse: text => text,
   }),
 }
 

@@ -1,9 +1,10 @@
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { refuseUtf16 } from '../domain/values/text.ts'
+import { parseTokenCommand } from '../domain/values/token-command.ts'
 import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
-import { parseBaseUrl, settingDefinitions, tryHint } from './setting-definitions.ts'
+import { parseBaseUrl, tryHint } from './setting-definitions.ts'
 import { findStored, restrictCommand, type Store, tokensIn } from './store.ts'
 import {
   defaultOrigin,
@@ -22,7 +23,7 @@ const readingTime = 10_000
 interface TokenSettings {
   readonly store: Store
   require(name: 'baseUrl' | 'profile'): Promise<string>
-  readFrom(sources: 'option-or-environment', name: 'tokenCommand'): Promise<readonly string[] | undefined>
+  readFrom(sources: 'option-or-environment', name: 'tokenCommand'): Promise<string | undefined>
 }
 
 /** Names what a token is stored for: its origin, and its profile unless that is the profile `default`. */
@@ -100,7 +101,7 @@ async function findProgramOfProfile(
   host: TokenHost,
 ): Promise<TokenSource | string | undefined> {
   const stored = await findStored(store, profile, 'token-command')
-  const words = stored && withName(stored.place, () => settingDefinitions.tokenCommand.parse(stored.value))
+  const words = stored && withName(stored.place, () => parseTokenCommand(stored.value))
   if (stored === undefined || words === undefined || words.length === 0) return undefined
   const baseUrl = await findStored(store, profile, 'base-url')
   const own =
@@ -140,7 +141,9 @@ export async function findTokenSource(
   if (!isBlankToken(mergeqToken)) return variable(name, mergeqToken)
   if (file !== '')
     return { kind: 'file', name: 'MERGEQ_TOKEN_FILE', read: reading => readTokenFile(file, host, reading) }
-  const words = await settings.readFrom('option-or-environment', 'tokenCommand')
+  const command = await settings.readFrom('option-or-environment', 'tokenCommand')
+  const words =
+    command === undefined ? undefined : withName('MERGEQ_TOKEN_COMMAND', () => parseTokenCommand(command))
   if (words !== undefined && words.length > 0)
     return programSource(words, 'MERGEQ_TOKEN_COMMAND', 'MERGEQ_TOKEN_COMMAND', host)
   if (!isBlankToken(trunkToken) && origin === defaultOrigin) return variable('TRUNK_API_TOKEN', trunkToken)

@@ -1,6 +1,7 @@
 import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { fromEnvironment } from '../../config/settings.ts'
 import { requireStorable, updateProfile } from '../../config/store.ts'
+import { parseTokenCommand } from '../../domain/values/token-command.ts'
 import { usageError, withName } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
@@ -26,6 +27,7 @@ export const configSetCommand = command({
       throw usageError(`${key}: the value is longer than ${maxValueLength} characters.`)
     withName(key, () => {
       settingDefinitions[name].parse(value)
+      if (name === 'tokenCommand') parseTokenCommand(value)
       requireStorable(name, value)
     })
     if (cli.options.dryRun) {
