@@ -128,6 +128,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
   ['MERGEQ_PROJECT_FILE', '`off` ignores the project file `.mergeq.json`'],
+  ['MERGEQ_MACHINE_CONFIG', '`off` ignores the settings of the machine, `/etc/mergeq/config.json`'],
   ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration (Linux, macOS) and cache (Linux)'],
   ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],

@@ -2,7 +2,7 @@ import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { listRemoteBranches } from '../config/git.ts'
 import { type ParsedArgs, resolveSettings } from '../config/settings.ts'
-import { openStore, sectionOf } from '../config/store.ts'
+import { findStored, openStore, profileNames } from '../config/store.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isPullRequestReference, parsePullRequest } from '../domain/values/pull-request.ts'
 import type { Host } from '../host/host.ts'
@@ -81,8 +81,11 @@ async function readSource(
     case 'branches':
       return (await listRemoteBranches(host)).map(branch => [branch, ''])
     case 'profiles': {
-      const profiles = sectionOf(await openStore(host).read(), 'profiles')
-      return Object.entries(profiles).map(([name, profile]) => [name, getString(profile, 'repo') ?? ''])
+      const store = openStore(host)
+      const names = await profileNames(store)
+      return Promise.all(
+        names.map(async name => [name, (await findStored(store, name, 'repo'))?.value ?? ''] as const),
+      )
     }
     case 'pull-requests':
       return readQueue(lookup, host, secrets, deadline)

@@ -233,7 +233,10 @@ export function resolveSettings(
       store,
       changes,
       async checkStore(needsToken = true) {
-        const error = needsSettings ? await store.readError() : undefined
+        if (!needsSettings) return undefined
+        // What the machine demands of every user cannot be left out by an option.
+        await store.readMachine()
+        const error = await store.readError()
         if (error === undefined) return undefined
         const isProfileGiven = (await search(explicitSources, 'profile')) !== undefined
         const baseUrl = await read(explicitSources, 'baseUrl')

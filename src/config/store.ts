@@ -1,10 +1,11 @@
+import { memoize } from '../domain/memoize.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
-import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
-import { isObject, type Json, type JsonObject, parseJson } from '../json.ts'
-import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
+import { maxStoreSize, parseDocument } from './settings-document.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'
@@ -13,9 +14,6 @@ export function joinPath(directory: string, name: string, platform: string): str
 
 /** Returns the directory of a file or directory; `/` at the root. */
 export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
-
-/** The largest settings file, in characters; a larger file is not a settings file. */
-const maxStoreSize = 1024 * 1024
 
 /**
  * The stored settings: `profiles` by name, and unknown members. `tokens` by origin are members of the document for
@@ -28,10 +26,18 @@ export interface Store {
    * cannot be read.
    */
   read(): Promise<JsonObject>
-  /** Returns the error of `read`; undefined if there is none. */
+  /** Returns the settings of this machine; nothing if there are none. Throws a usage error for wrong ones. */
+  readMachine(): Promise<MachineSettings | undefined>
+  /** Returns the error of `read` or `readMachine`; undefined if there is none. */
   readError(): Promise<MergeqError | undefined>
   /** Returns the mode of the file, such as `644`, if other users can read it; only once, so that it is said once. */
   takeSharedMode(): Promise<string | undefined>
+}
+
+/** The settings that an administrator made for all users of a machine, without tokens. */
+interface MachineSettings {
+  readonly path: string
+  readonly document: JsonObject
 }
 
 function requireStorePath(path: string | undefined): string {
@@ -58,10 +64,15 @@ export function openStore(host: ServiceHost): Store {
     reading ??= path === undefined ? Promise.resolve({}) : readDocument(host, path, path)
     return reading
   }
+  const readMachine = memoize(() => readMachineFile(host))
   return {
     path,
     read,
-    readError: () => read().then(() => undefined, toMergeqError),
+    readMachine,
+    readError: () =>
+      read()
+        .then(readMachine)
+        .then(() => undefined, toMergeqError),
     async takeSharedMode() {
       // Windows has no such modes.
       if (isModeTaken || path === undefined || host.runtime.platform === 'win32') return undefined
@@ -70,6 +81,19 @@ export function openStore(host: ServiceHost): Store {
       return (mode & 0o044) === 0 ? undefined : mode.toString(8).padStart(3, '0')
     },
   }
+}
+
+async function readMachineFile(host: ServiceHost): Promise<MachineSettings | undefined> {
+  const { env, files, machineFile: path } = host
+  const { MERGEQ_MACHINE_CONFIG: use = '' } = env
+  if (use !== '' && use.toLowerCase() !== 'off')
+    throw usageError(
+      `MERGEQ_MACHINE_CONFIG: '${use}' is not valid; must be off.`,
+      'To ignore the settings of the machine, set MERGEQ_MACHINE_CONFIG=off.',
+    )
+  if (use !== '' || path === undefined || !(await files.exists(path))) return undefined
+  const { readMachineDocument } = await import('./machine-settings.ts')
+  return { path, document: await readMachineDocument(path, files) }
 }
 
 /**
@@ -84,31 +108,6 @@ async function readDocument(host: ServiceHost, target: string, path: string): Pr
       `The settings file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
       'Fix the file, or move it away to start with empty settings: mergeq never overwrites a file that it cannot read. Or set MERGEQ_CONFIG_DIR to another directory.\nTo run a command without it, set MERGEQ_BASE_URL and MERGEQ_TOKEN.',
     )
-  }
-}
-
-function parseDocument(text: string | undefined): JsonObject {
-  if (text === undefined) return {}
-  if (isUtf16(text)) throw new Error('it is encoded as UTF-16, not UTF-8')
-  const document = parseJson(text)
-  if (document === undefined) throw new Error(text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
-  if (!isObject(document)) throw new Error('it must contain a JSON object')
-  requireForm(document)
-  return document
-}
-
-/** Throws for a member that another form would hide: without its base URL, a token would go to the default one. */
-function requireForm(document: JsonObject): void {
-  const { profiles = {} } = document
-  if (!isObject(profiles)) throw new Error('profiles must be a JSON object')
-  for (const [name, profile] of Object.entries(profiles)) {
-    if (!isObject(profile)) throw new Error(`the profile ${name} must be a JSON object`)
-    for (const key of configKeys.keys()) {
-      const value = Object.hasOwn(profile, key) ? profile[key] : ''
-      const isList = key === 'token-command' && Array.isArray(value)
-      if (typeof value !== 'string' && typeof value !== 'number' && !isList)
-        throw new Error(`${key} of the profile ${name} must be a string`)
-    }
   }
 }
 
@@ -150,21 +149,37 @@ export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   return isObject(section) ? section : {}
 }
 
+const profilesIn = (document: JsonObject | undefined): JsonObject => sectionOf(document ?? {}, 'profiles')
+
+/** Returns the names of the profiles of the user and of the machine. */
+export async function profileNames(store: Store): Promise<readonly string[]> {
+  const documents = [await store.read(), (await store.readMachine())?.document]
+  return [...new Set(documents.flatMap(document => Object.keys(profilesIn(document))))]
+}
+
+/** Throws a usage error for an unknown profile; the profile `default` need not exist. */
+async function requireProfile(store: Store, name: string): Promise<void> {
+  const names = await profileNames(store)
+  if (name !== 'default' && !names.includes(name)) throw unknownProfile(name, names)
+}
+
+const unknownProfile = (name: string, names: readonly string[]): MergeqError =>
+  usageError(
+    `Profile not found: ${name}.`,
+    hintWithSuggestion(
+      name,
+      names,
+      `To create it, run: mergeq config set <key> <value> --profile ${shellWord(name)}`,
+    ),
+  )
+
 /**
- * Returns the values of a profile. Throws a usage error for an unknown profile, except for the profile
- * `default` and where a command creates the profile.
+ * Returns the values of a profile of the user. Throws a usage error for an unknown profile, except for the profile
+ * `default`.
  */
-export function profileIn(document: JsonObject, name: string, creates = false): JsonObject {
-  const profiles = sectionOf(document, 'profiles')
-  if (name !== 'default' && !creates && !Object.hasOwn(profiles, name))
-    throw usageError(
-      `Profile not found: ${name}.`,
-      hintWithSuggestion(
-        name,
-        Object.keys(profiles),
-        `To create it, run: mergeq config set <key> <value> --profile ${shellWord(name)}`,
-      ),
-    )
+export function profileIn(document: JsonObject, name: string): JsonObject {
+  const profiles = profilesIn(document)
+  if (name !== 'default' && !Object.hasOwn(profiles, name)) throw unknownProfile(name, Object.keys(profiles))
   return sectionOf(profiles, name)
 }
 
@@ -192,6 +207,8 @@ export const updateProfile = (
 interface StoredValue {
   readonly value: string
   readonly place: string
+  /** Whether an administrator set it for all users of the machine. */
+  readonly isOfMachine: boolean
 }
 
 /** A person may have written a number without quotes, and a command as an array. */
@@ -201,8 +218,8 @@ function storedText(stored: Json | undefined): string | undefined {
 }
 
 /**
- * Returns a value of a profile; undefined if it has none. Throws a usage error for an unknown profile, except where a
- * command creates it, and for a file that cannot be read.
+ * Returns a value of a profile, of the user before that of the machine; undefined if it has none. Throws a usage error
+ * for an unknown profile, except where a command creates it, and for a file that cannot be read.
  */
 export async function findStored(
   store: Store,
@@ -210,13 +227,21 @@ export async function findStored(
   key: string,
   creates = false,
 ): Promise<StoredValue | undefined> {
-  const value = storedText(profileIn(await store.read(), profile, creates)[key])
-  return value === undefined ? undefined : { value, place: `${key} in ${store.path}` }
+  if (!creates) await requireProfile(store, profile)
+  const find = (document: JsonObject | undefined) => storedText(sectionOf(profilesIn(document), profile)[key])
+  const own = find(await store.read())
+  if (own !== undefined) return { value: own, place: `${key} in ${store.path}`, isOfMachine: false }
+  const machine = await store.readMachine()
+  const value = find(machine?.document)
+  return value === undefined ? undefined : { value, place: `${key} in ${machine?.path}`, isOfMachine: true }
 }
 
-/** Returns the tokens of a profile by their origins. Throws a usage error for an unknown profile. */
-export const tokensIn = (document: JsonObject, profile: string): JsonObject =>
-  sectionOf(profile === 'default' ? document : profileIn(document, profile), 'tokens')
+/** Returns the stored tokens of a profile by their origins. Throws a usage error for an unknown profile. */
+export async function storedTokens(store: Store, profile: string): Promise<JsonObject> {
+  await requireProfile(store, profile)
+  const document = await store.read()
+  return sectionOf(profile === 'default' ? document : sectionOf(profilesIn(document), profile), 'tokens')
+}
 
 /** Replaces the tokens of a profile with the result of `change`. */
 export function updateTokens(
@@ -246,9 +271,16 @@ export const profileSource = (
       return undefined
     })
     if (stored === undefined) return undefined
-    const { value, place } = stored
+    const { value, place, isOfMachine } = stored
     withName(place, () => requireStorable(name, value))
     const flag = profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`
+    if (isOfMachine)
+      return {
+        value,
+        origin: 'machine',
+        place,
+        fix: `Ask the administrator of this machine, or use another value: \`mergeq config set ${key} <value>${flag}\`.`,
+      }
     return {
       value,
       origin: `profile ${profileName}`,

@@ -5,7 +5,7 @@ import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import { parseBaseUrl, tryHint } from './setting-definitions.ts'
-import { findStored, restrictCommand, type Store, tokensIn } from './store.ts'
+import { findStored, restrictCommand, type Store, storedTokens } from './store.ts'
 import {
   defaultOrigin,
   emptyTokenNote,
@@ -151,7 +151,7 @@ export async function findTokenSource(
   const isOff = words !== undefined
   const program = isOff ? undefined : await findProgramOfProfile(settings, profile, origin, host)
   if (typeof program === 'object') return program
-  const tokens = tokensIn(await settings.store.read(), profile)
+  const tokens = await storedTokens(settings.store, profile)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   const owner = describeTokenOwner(origin, profile)
   if (typeof stored === 'string') {

@@ -4,6 +4,7 @@ import {
   constants,
   createReadStream,
   existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -18,7 +19,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Files, PipeLimits } from './host.ts'
+import type { Files, OwnedFile, PipeLimits } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
@@ -39,6 +40,21 @@ async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Prom
   if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
   return readFileSync(path, 'utf8')
+}
+
+/** The owner and the mode are those of the file that is read, whatever takes its place meanwhile. */
+async function readOwned(path: string, maxBytes: number): Promise<OwnedFile | undefined> {
+  if (statIfPresent(path) === undefined) return undefined
+  // Opening a FIFO must not block.
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile()) throw new Error('it is not a regular file')
+    if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+    return { text: readFileSync(descriptor, 'utf8'), owner: stat.uid, mode: stat.mode & 0o777 }
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** The size of the pieces of a file, in bytes. */
@@ -205,6 +221,7 @@ export const files: Files = {
   stream: readStream,
   read: readText,
   readOnce,
+  readOwned,
   exists: async path => existsSync(path),
   list: async folder => (isDirectory(folder) ? readdirSync(folder) : undefined),
   listBelow: async folder => (isDirectory(folder) ? listBelow(folder) : undefined),

@@ -10,6 +10,8 @@ export interface ServiceHost {
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number
   readonly files: Files
+  /** The file with the settings of this machine, which need not exist; undefined where there is no such file. */
+  readonly machineFile: string | undefined
   /**
    * Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the
    * signal.
@@ -140,6 +142,11 @@ export interface Files {
    * can be read once: this process keeps it. Throws an error if the pipe has not ended after `time` milliseconds.
    */
   readOnce(path: string, limits: PipeLimits): Promise<string | undefined>
+  /**
+   * Returns the text of a regular file, as `read` does, with its permission bits and the number of the user to whom it
+   * belongs.
+   */
+  readOwned(path: string, maxBytes: number): Promise<OwnedFile | undefined>
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; undefined if there is no such directory. */
   list(folder: string): Promise<readonly string[] | undefined>
@@ -166,6 +173,12 @@ export interface Files {
   replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
+}
+
+export interface OwnedFile {
+  readonly text: string
+  readonly owner: number
+  readonly mode: number
 }
 
 /** What limits reading from a pipe: `time` is in milliseconds. */

@@ -47,6 +47,7 @@ export function createServiceHost(
     clock,
     random: Math.random,
     files,
+    machineFile: proc.platform === 'win32' ? undefined : '/etc/mergeq/config.json',
     interrupted,
     git: async (args, options) => (await import('./child-process.ts')).runGit(args, options),
     readLine: async (words, options) => (await import('./child-process.ts')).readLineOnce(words, options),

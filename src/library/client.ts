@@ -84,6 +84,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   }
   const clientHost: ServiceHost = {
     ...host,
+    machineFile: discover ? host.machineFile : undefined,
     // Without an environment there are no stored settings either, and no proxy but one that is asked for.
     env: {
       ...(discover ? host.env : proxy === 'environment' ? proxiesIn(host.env) : {}),

@@ -57,6 +57,8 @@ export interface Setting {
   readonly platform?: string
   /** The permission bits of paths. */
   readonly modes?: Readonly<Record<string, number>>
+  /** The settings of the machine; they belong to root, with mode 644. */
+  readonly machine?: { readonly text: string; readonly owner?: number; readonly mode?: number }
   /** Called before each change of a file or folder; what it throws is the answer of the disk. */
   readonly onChange?: (how: string, path: string) => void
   readonly now?: number
@@ -95,6 +97,9 @@ export interface Outcome {
 
 /** 2026-01-05T12:00:00Z, the moment of every test that does not say another. */
 export const noon = Date.UTC(2026, 0, 5, 12)
+
+/** The file with the settings of the machine. */
+const machineFile = '/etc/mergeq/config.json'
 
 /** The queue and the organization of most tests, for command lines that name none. */
 export const queueEnv = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
@@ -207,7 +212,10 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
       read: readFile,
       readOnce: readFile,
-      exists: async path => fileAt(path) !== undefined,
+      readOwned: async path =>
+        path === machineFile && setting.machine ? { owner: 0, mode: 0o644, ...setting.machine } : undefined,
+      exists: async path =>
+        path === machineFile ? setting.machine !== undefined : fileAt(path) !== undefined,
       list,
       listBelow: list,
       absolute: path => resolve(folder, path),
@@ -225,6 +233,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.disk?.delete(path)
       },
     },
+    machineFile: setting.realFiles ? undefined : machineFile,
     lock: async path => {
       setting.onChange?.('lock', path)
       if (setting.disk?.has(`${path}.lock`)) return undefined

@@ -1,4 +1,4 @@
-import { parentDirectory, storeFile, tokensIn, updateStore, updateTokens } from '../../config/store.ts'
+import { parentDirectory, storedTokens, storeFile, updateStore, updateTokens } from '../../config/store.ts'
 import { describeTokenOwner } from '../../config/token.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
@@ -15,7 +15,7 @@ export const authLogoutCommand = command({
     const origin = await readOrigin(cli)
     const profile = await settings.require('profile')
     const owner = describeTokenOwner(origin, profile)
-    const isStored = Object.hasOwn(tokensIn(await settings.store.read(), profile), origin)
+    const isStored = Object.hasOwn(await storedTokens(settings.store, profile), origin)
     if (cli.options.dryRun) {
       const preview = isStored
         ? `Would remove the token for ${owner} from ${storeFile(cli)}.`

@@ -70,7 +70,8 @@ async function checkSettings({ settings }: Session): Promise<Outcome> {
   const error = await settings.checkStore()
   if (error !== undefined) return warn(error.message, error.details.hint ?? '')
   const mode = await store.takeSharedMode()
-  if (mode === undefined) return pass(store.path)
+  const machine = await store.readMachine()
+  if (mode === undefined) return pass(machine === undefined ? store.path : `${store.path}, ${machine.path}`)
   return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
 }
 

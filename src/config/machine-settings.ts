@@ -1,0 +1,41 @@
+import { isMergeqError, usageError } from '../errors.ts'
+import type { Files } from '../host/host.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { maxStoreSize, parseDocument } from './settings-document.ts'
+
+/** Whether a user other than root can write to a file with these permission bits. */
+const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
+
+/**
+ * Returns the document of the settings of the machine. Throws a usage error for a file that somebody else than root can
+ * change, for one that cannot be read, and for one with a token.
+ */
+export async function readMachineDocument(
+  path: string,
+  files: Pick<Files, 'readOwned'>,
+): Promise<JsonObject> {
+  const refuse = (problem: string, fix: string) =>
+    usageError(
+      `The settings of this machine (${path}) are refused: ${problem}.`,
+      `${fix}\nTo run a command without them, set MERGEQ_MACHINE_CONFIG=off.`,
+    )
+  const restrict = `To let only root change them, run: sudo chown root ${path} && sudo chmod 644 ${path}`
+  try {
+    const file = await files.readOwned(path, maxStoreSize)
+    if (file === undefined) return {}
+    const { text, owner, mode } = file
+    if (owner !== 0) throw refuse(`the file belongs to the user ${owner}, not to root`, restrict)
+    if (isWritableByOthers(mode)) {
+      const bits = mode.toString(8).padStart(3, '0')
+      throw refuse(`others than root can change the file (mode ${bits})`, restrict)
+    }
+    const document = parseDocument(text)
+    const profiles = isObject(document.profiles) ? Object.values(document.profiles) : []
+    if ([document, ...profiles].some(each => isObject(each) && Object.hasOwn(each, 'tokens')))
+      throw refuse('they contain tokens', 'Remove "tokens" from the file. For a token, use "token-command".')
+    return document
+  } catch (error) {
+    if (isMergeqError(error)) throw error
+    throw refuse(error instanceof Error ? error.message : String(error), 'Fix the file.')
+  }
+}
