@@ -107,6 +107,10 @@ export interface ErrorDetails {
   /** When the request was last sent, by the local clock, in milliseconds since 1970. */
   readonly sentAt?: number
   readonly requestId?: string
+  /** What the error is about, if it is about one pull request, queue or repository (`host/owner/name`). */
+  readonly pr?: number
+  readonly repo?: string
+  readonly targetBranch?: string
   /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number
   /** The words of the service in the response, cut to a few lines. */

@@ -1,5 +1,5 @@
 import type { Repository } from '../domain/values/repository.ts'
-import { isNotFound, toMergeqError } from '../errors.ts'
+import { isMergeqError, isNotFound, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
   type Delivery,
@@ -8,8 +8,9 @@ import {
   type Params,
   type ParamValues,
   type Resource,
+  withSubject,
 } from './operation.ts'
-import { buildRequest, type Request, type RequestParts } from './request.ts'
+import { buildRequest, type Request, type RequestParts, resourceOf } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
@@ -102,7 +103,9 @@ export async function callOperation<P extends Params>(
 ): Promise<CallResult<P>> {
   const result = await withFallback(client, operation, values, fitting =>
     callOnce(client, operation, fitting, options),
-  )
+  ).catch(error => {
+    throw isMergeqError(error) ? withSubject(error, resourceOf(values)) : error
+  })
   const response = operation.adaptResponse?.(result.response, values) ?? result.response
   return { ...result, response }
 }

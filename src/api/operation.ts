@@ -1,7 +1,7 @@
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { branch, integer, repository, requireExactNumbers, type Type } from '../domain/values/types.ts'
-import { type MergeqError, usageError } from '../errors.ts'
+import { extendError, type MergeqError, usageError } from '../errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
 import type { RecoveryRule } from './recovery-rules.ts'
@@ -392,6 +392,18 @@ export function createReceipt(
     ...(operationName(route) === 'submitPullRequest' ? { submitted: wasSubmitted(delivery, wasQueued) } : {}),
     ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
   }
+}
+
+/** Returns an error with what it is about; not one that every other request would have, too. */
+export function withSubject(failure: MergeqError, { repo, targetBranch, pr }: Resource): MergeqError {
+  const { kind, details } = failure
+  const isOfAll = kind === 'usage' || (kind === 'auth' && details.status === undefined)
+  if (isOfAll || details.repo !== undefined || repo === undefined) return failure
+  return extendError(failure, {
+    repo: repositoryName(repo),
+    ...(targetBranch === undefined ? {} : { targetBranch }),
+    ...(pr === undefined ? {} : { pr }),
+  })
 }
 
 /** The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields"). */

@@ -25,6 +25,7 @@ import { waitOutcomes } from '../domain/states.ts'
 
 const textOrNull = field('string | null')
 const flagOrNull = field('boolean | null')
+const objectOrNull = field('object | null')
 
 /** A document: its fields that are always there, and others. */
 const record = (always: RecordType['fields'], others: RecordType['fields'] = {}): RecordType => ({
@@ -86,6 +87,29 @@ const waitResult = (more: RecordType['fields'] = {}) =>
 
 const window = nested(record({ start: text, end: text, complete: flag }))
 
+/** What `--all`, `--file` and `--from` print; otherwise there is a receipt. */
+const stateChanges = [
+  nested(receipt()),
+  list(
+    record({
+      ...queueName,
+      ok: flag,
+      result: field(oneOf('changed', 'unchanged', 'skipped', 'error')),
+      before: textOrNull,
+      after: textOrNull,
+      ...failure,
+    }),
+  ),
+]
+
+const queueCheck = record({
+  ok: flag,
+  ...queueName,
+  result: field(oneOf('pass', 'fail', 'error')),
+  checks: list(record({ check: text, ok: flag, reason: text })),
+  ...failure,
+})
+
 /** Without an entry, or with an empty one, a command prints no JSON of its own. */
 const documents: Readonly<Record<string, readonly Field[]>> = {
   'pr submit': [nested(receipt({ submitted: flagOrNull })), nested(waitResult({ submitted: flagOrNull }))],
@@ -99,9 +123,10 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
       fields: { ...queueSummaryRecord.fields, state: field('QueueState | null'), mode: textOrNull },
     }),
   ],
-  'queue check': [
-    nested(record({ ok: flag, ...queueName, checks: list(record({ check: text, ok: flag, reason: text })) })),
-  ],
+  'queue pause': stateChanges,
+  'queue resume': stateChanges,
+  'queue drain': stateChanges,
+  'queue check': [nested(queueCheck), list(queueCheck)],
   'queue report': [nested(queueReportRecord)],
   'queue wait': [
     nested(
@@ -132,13 +157,20 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'queue apply': [
     nested(
       record(
-        { ...queueName, ok: flag, file: text, outcome: text },
+        {
+          ...queueName,
+          ok: flag,
+          file: text,
+          result: field(oneOf('changed', 'created', 'unchanged', 'error')),
+          before: objectOrNull,
+          after: objectOrNull,
+          changed: field('readonly string[]'),
+          ...failure,
+        },
         // A queue that needs no change has no receipt.
         {
           ...sent,
-          ...failure,
           digest: text,
-          changed: field('readonly string[]'),
           notApplied: field('readonly string[]'),
         },
       ),

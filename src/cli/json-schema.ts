@@ -17,6 +17,7 @@ const namedTypes: Readonly<Record<string, JsonObject>> = {
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   null: { type: 'null' },
+  object: { type: 'object' },
   OtherString: { type: 'string' },
   Json: {},
   PullRequestState: openWords(pullRequestStates),

@@ -118,6 +118,11 @@ export declare class MergeqError extends Error {
   readonly attempts?: number
   /** The id of the request, for the support of the service. */
   readonly requestId?: string
+  /** The pull request that the error is about. */
+  readonly pr?: number
+  /** The repository that it is about: `host/owner/name`. */
+  readonly repo?: string
+  readonly targetBranch?: string
   /** The error message of the service. */
   readonly serviceMessage?: string
   /** The delay that the service requests before the next attempt, in seconds. */

@@ -72,7 +72,7 @@ async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<st
 
 /** Returns the names of columns in a CSV header: `tests passed` becomes `tests_passed`. */
 const csvHeader = (columns: readonly Column[]): readonly string[] =>
-  columns.map(({ title }) => title.toLowerCase().replaceAll(' ', '_'))
+  columns.map(({ title, csvName }) => csvName ?? title.toLowerCase().replaceAll(' ', '_'))
 
 const escapeMarkdown = (text: string): string =>
   text.replace(/[\\|`*_[\]<>~#&]/g, '\\$&').replaceAll('@', '@\u200C')

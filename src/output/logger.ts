@@ -175,10 +175,12 @@ function errorText({ message, details }: MergeqError, verbose: boolean): string 
  * in the response.
  */
 function errorJson({ kind, exit, message, details }: MergeqError): string {
-  const { hint, status, host, operation, attempts, requestId, serviceMessage } = details
+  const { hint, pr, repo, targetBranch, status, host, operation, attempts, requestId, serviceMessage } =
+    details
   const words = serviceMessage === undefined ? undefined : sanitizeLines(serviceMessage)
   const error: Record<string, Json> = { kind, exit, message }
-  const optional = { hint, status, host, operation, attempts, requestId, details: words }
+  const about = { pr, repo, targetBranch }
+  const optional = { hint, ...about, status, host, operation, attempts, requestId, details: words }
   for (const [key, value] of Object.entries(optional)) if (value !== undefined) error[key] = value
   return `${stringifyJson({ error })}\n`
 }

@@ -38,6 +38,8 @@ export interface Column {
   readonly yieldsToText?: boolean
   /** The value that most records have: a column with a priority and no other value is left out, too. */
   readonly usual?: string
+  /** The name in the header of CSV, where that is not the title. */
+  readonly csvName?: string
   /** The end of a text that stays where the text is cut. */
   readonly keptEnd?: RegExp
   /** Returns the URL that a value of the column links to, on a terminal that has links. */
@@ -137,6 +139,11 @@ export const pullRequestColumns = columns(
   ['AUTHOR', 'prAuthor', 'plain', { priority: 3 }],
   ['TITLE', 'prTitle', 'text'],
 )
+
+/** The columns of pull requests in CSV, under the names of the fields. */
+export const pullRequestCsvColumns: readonly Column[] = [
+  ...['prNumber', 'state', 'stateChangedAt', 'prAuthor', 'priorityName', 'prTitle'],
+].map(path => ({ title: path, path, format: 'plain', csvName: path }))
 
 export interface Writer {
   write(text: string | Uint8Array): Promise<void>

@@ -1,4 +1,4 @@
-import type { Operation, Resource } from '../api/operation.ts'
+import { type Operation, type Resource, withSubject } from '../api/operation.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { Cli } from './cli.ts'
@@ -61,7 +61,7 @@ export async function each<T, R>(
     try {
       return { item, result: await work(item), code: 0 }
     } catch (error) {
-      const failure = toMergeqError(error)
+      const failure = withSubject(toMergeqError(error), resource(item))
       if (failure.kind === 'auth' && !differInAccess) isStopped = true
       const isAboutItem =
         items.length > 1 && (failure.kind !== 'auth' || failure.details.status !== undefined)

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { serviceMessageOf } from '../../src/api/error-response.ts'
-import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
+import {
+  type Answer,
+  mergeq,
+  type Outcome,
+  openStory,
+  queueEnv,
+  type Seen,
+  type Setting,
+} from '../support/harness.ts'
 import { type OperationExample, operationExamples, queueChanges } from '../support/operations.ts'
 
 // Repeats have tests of their own: here every request is sent once.
@@ -104,20 +112,21 @@ describe('a status of a read', () => {
     const answer = always(status, said.details, { 'X-Request-Id': 'r-1' })
     const script = await mergeq(`${words} --json`, { answer })
     expect({ code: script.code, out: script.out }).toEqual({ code: exit, out: '' })
-    expect(JSON.parse(script.err)).toEqual({
-      error: {
-        kind,
-        exit,
-        status,
-        host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
-        operation,
-        requestId: 'r-1',
-        ...said,
-        attempts: 1,
-        message: expect.stringMatching(/./),
-        hint: expect.stringMatching(/./),
-      },
+    const { pr, repo, targetBranch, ...error } = JSON.parse(script.err).error
+    expect(error).toEqual({
+      kind,
+      exit,
+      status,
+      host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      operation,
+      requestId: 'r-1',
+      ...said,
+      attempts: 1,
+      message: expect.stringMatching(/./),
+      hint: expect.stringMatching(/./),
     })
+    if (operation === 'getQueue')
+      expect({ pr, repo, targetBranch }).toEqual({ repo: 'github.com/acme/web', targetBranch: 'main' })
   }
 
   test.each(statuses)('%i is exit %i, %s', (...row) => expectFailure(`queue get ${where}`, 'getQueue', row))
@@ -543,4 +552,28 @@ test('where the queue is missing, every command names it and the nearest one, an
   expect((await story.mergeq('pr get 7 -b release')).err).toContain('  It has queues for: main.\n')
   expect((await story.mergeq('pr get 7')).err).toContain('#7 is not in the queue for main')
   await story.close()
+})
+
+test('an error in JSON says which pull request, queue or repository it is about', async () => {
+  const place = { repo: 'github.com/acme/web', targetBranch: 'main' }
+  const about = async (line: string, answer: () => { status: number }) => {
+    const { err } = await mergeq(`${line} --json --retries 0`, { answer, env: queueEnv })
+    const lines = err.split('\n').filter(text => text.startsWith('{'))
+    return lines.map(text => {
+      const { pr, repo, targetBranch } = JSON.parse(text).error
+      return { pr, repo, targetBranch }
+    })
+  }
+  const status = (status: number) => () => ({ status })
+  expect(await about('pr get 7 8', status(400))).toEqual([
+    { pr: 7, ...place },
+    { pr: 8, ...place },
+  ])
+  expect(await about('pr cancel 9', status(400))).toEqual([{ pr: 9, ...place }])
+  expect(await about('pr submit 9', status(504))).toEqual([{ pr: 9, ...place }])
+  expect(await about('pr wait 9 --timeout 0', status(401))).toEqual([{ pr: 9, ...place }])
+  expect(await about('queue check --not-paused', status(200))).toEqual([{ pr: undefined, ...place }])
+  expect(await about('queue wait --timeout 0', status(404))).toEqual([{ pr: undefined, ...place }])
+  const { err } = await mergeq('pr get 7 --json', { env: { ...queueEnv, MERGEQ_TOKEN: undefined } })
+  expect(JSON.parse(err).error).not.toHaveProperty('pr')
 })

@@ -5,6 +5,9 @@ import type { Answer, Seen, Setting } from './harness.ts'
 export const rows = (...texts: readonly string[]): string =>
   texts.map(text => `github.com/acme/web\t${text}\n`).join('')
 
+/** Rows without their last column, a sentence. */
+export const withoutSentences = (out: string): string => out.replace(/\t[^\t\n]*$/gm, '')
+
 export const withFile = (text: string, more: Setting = {}): Setting => ({
   files: { 'q.yaml': text },
   ...more,

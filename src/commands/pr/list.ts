@@ -7,7 +7,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
 import { toMergeqError, usageError } from '../../errors.ts'
-import { columns, withLinks } from '../../output/view.ts'
+import { columns, pullRequestCsvColumns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
 import { serviceRecord } from '../../run/fields.ts'
@@ -94,7 +94,7 @@ export const prListCommand = command({
   run({ set, ...values }, cli) {
     const shownColumns = withLinks(listColumns, pr => urlOfPullRequest(values.repo, pr))
     return runList(cli, listPullRequests, values, set, {
-      columns: shownColumns,
+      columns: cli.options.format.name === 'csv' ? pullRequestCsvColumns : shownColumns,
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
         const queue = describeSelection(values, cli.startedAt)

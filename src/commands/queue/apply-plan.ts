@@ -120,6 +120,14 @@ function unfinishedError(plan: Plan, creation: Creation, failure: MergeqError, c
     : new MergeqError('differs', message, { ...details, hint })
 }
 
+const valuesOf = (settings: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map(name => [name, settings[name] ?? null]))
+
+function describeApplied({ name }: Plan, sent: string, changed: readonly string[]): string {
+  const settings = changed.length === 0 ? '' : `: ${changed.join(', ')}`
+  return `${sent === 'created' ? 'Created' : 'Updated'} the queue for ${name}${settings}.`
+}
+
 /**
  * Applies a plan: sends an update with the differences, and reads the settings back. A queue that is missing is created,
  * gets its other settings while it is paused, and is resumed when it shows them. Returns errors in the result instead of
@@ -128,11 +136,14 @@ function unfinishedError(plan: Plan, creation: Creation, failure: MergeqError, c
 export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): Promise<ApplyResult> {
   const { queue: values, path, content, live } = plan
   const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
-  if (!hasDifferences(plan))
-    return { record: { ...identity, ok: true, outcome: 'unchanged', digest: plan.digest } }
+  if (!hasDifferences(plan)) {
+    const message = `The queue for ${plan.name} is up to date.`
+    const record = { ...identity, ok: true, result: 'unchanged', before: {}, after: {}, exit: 0, message }
+    return { record: { ...record, changed: [], digest: plan.digest } }
+  }
   let lastOperation: Operation = updateQueue
   let delivery: Delivery = 'confirmed'
-  let outcome = 'failed'
+  let sent: 'nothing' | 'created' | 'changed' = 'nothing'
   let changed: readonly string[] = []
   let creation: Creation = { isPaused: false, isSet: false }
   const send = async (operation: Operation, settings: JsonObject) => {
@@ -140,16 +151,21 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
     const overrides = Object.entries(settings).map(([key, value = null]) => ({ path: [key], value }))
     const response = await callOperation(cli.client(), operation, values, { overrides })
     if (response.delivery !== 'confirmed') delivery = response.delivery
-    if (outcome === 'failed') outcome = operation === createQueue ? 'created' : 'updated'
+    if (sent === 'nothing') sent = operation === createQueue ? 'created' : 'changed'
   }
-  const receipt = (failure?: MergeqError): JsonObject => ({
+  /** @param after the settings that were read back, as far as they were read */
+  const receipt = (failure?: MergeqError, after?: JsonObject): JsonObject => ({
     ...identity,
     ...createReceipt(lastOperation.route, values, failure?.details.delivery ?? delivery, failure),
-    outcome,
+    result: failure === undefined ? sent : 'error',
+    before: live === undefined ? null : valuesOf(live.settings, changed),
+    after: after === undefined ? null : valuesOf(after, changed),
+    exit: failure?.exit ?? 0,
+    message: failure?.message ?? describeApplied(plan, sent, changed),
     changed,
   })
   const explain = (failure: MergeqError) =>
-    outcome === 'created' ? unfinishedError(plan, creation, failure, cli) : failure
+    sent === 'created' ? unfinishedError(plan, creation, failure, cli) : failure
   const { state = 'RUNNING', ...settings } = content.settings
   const wanted = live === undefined ? settings : content.settings
   try {
@@ -171,17 +187,21 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
       const notApplied = after.missing.map(({ setting }) => setting)
       const failure = explain(missingError(plan, after.missing))
       return {
-        record: { ...receipt(failure), notApplied, digest: await settingsDigest(after.settings) },
+        record: {
+          ...receipt(failure, after.settings),
+          notApplied,
+          digest: await settingsDigest(after.settings),
+        },
         failure,
       }
     }
     creation = { ...creation, isSet: true }
     if (creation.isPaused && state !== 'PAUSED') await send(updateQueue, { state })
     const shown = live === undefined && includesState ? { ...after.settings, state } : after.settings
-    return { record: { ...receipt(), digest: await settingsDigest(shown) } }
+    return { record: { ...receipt(undefined, shown), digest: await settingsDigest(shown) } }
   } catch (error) {
     const failure = explain(toMergeqError(error))
-    const wasSent = outcome !== 'failed' || failure.details.delivery !== undefined
+    const wasSent = sent !== 'nothing' || failure.details.delivery !== undefined
     return { record: wasSent ? receipt(failure) : undefined, failure }
   }
 }

@@ -1,9 +1,10 @@
 import { receiptFields } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import { getArray, type JsonObject } from '../../json.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
@@ -28,29 +29,34 @@ import { fileInput, includeStateInput, readItems, settingsOf } from './queue-fil
 import { suggestUndo } from './update.ts'
 
 const resultRecord: RecordFields = {
-  names: [...receiptFields, 'file', 'outcome', 'changed', 'notApplied', 'digest'],
+  names: [
+    ...receiptFields,
+    'file',
+    'result',
+    'before',
+    'before.<name>',
+    'after',
+    'after.<name>',
+    'changed',
+    'notApplied',
+    'digest',
+  ],
   columns: columns(
     ['REPOSITORY', 'repo'],
     ['BRANCH', 'targetBranch'],
     ['OK', 'ok'],
-    ['OUTCOME', 'outcome'],
+    ['RESULT', 'result'],
     ['CHANGED', 'changed'],
+    ['MESSAGE', 'message', 'prose'],
   ),
 }
 
-async function printResult({ name }: Plan, record: JsonObject, { printer }: Cli): Promise<void> {
-  const settings = getArray(record, 'changed').join(', ')
-  const changed = settings === '' ? '' : `: ${settings}`
-  const sentence =
-    record.outcome === 'unchanged'
-      ? `The queue for ${name} is up to date.`
-      : `${record.outcome === 'created' ? 'Created' : 'Updated'} the queue for ${name}${changed}.`
-  await printer.add({
+const printResult = (record: JsonObject, { printer }: Cli): Promise<void> =>
+  printer.add({
     ...singleRecord(record),
     columns: resultRecord.columns,
-    screen: () => ({ sentence: record.ok === true ? sentence : '' }),
+    screen: () => ({ sentence: record.ok === true ? (getString(record, 'message') ?? '') : '' }),
   })
-}
 
 /** Applies plans one after another, and prints their results. Returns the errors. */
 async function applyPlans(
@@ -60,7 +66,7 @@ async function applyPlans(
 ): Promise<readonly Failed[]> {
   const work = async (plan: Plan) => {
     const { record, failure } = await applyPlan(plan, includesState, cli)
-    if (record !== undefined) await printResult(plan, record, cli)
+    if (record !== undefined) await printResult(record, cli)
     if (failure !== undefined) throw failure
     if (cli.results !== 'screen' || plan.live === undefined) return
     const sent = Object.fromEntries(plan.differences.map(({ setting, file }) => [setting, file]))
@@ -79,9 +85,11 @@ async function applyPlans(
   return [...failed, { failure: interruptedApplyError(rest, cli) }]
 }
 
-const missingQueueError = ({ name }: Plan): MergeqError =>
+const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): MergeqError =>
   new MergeqError('not-found', `The queue for ${name} does not exist.`, {
     hint: 'To create the queues that do not exist, add --create.',
+    repo: repositoryName(repo),
+    targetBranch,
   })
 
 /** Returns the error of a signal that came before these plans were applied. */
@@ -124,7 +132,7 @@ export const queueApplyCommand = command({
   exits: ['not-found', 'differs', 'stale'],
   prints: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
-    json: 'one result (a receipt) per changed queue, with the accepted settings that are not visible yet',
+    json: 'one result (a receipt) per queue: {"repo","targetBranch","file","ok","result","before","after","exit","message","changed","digest"}, with the settings of before and after that changed, and those that are not visible yet in "notApplied"',
     ndjson: 'the same, one per line',
   },
   options: {

@@ -47,7 +47,7 @@ export const stateCommand = {
   prints: {
     table:
       'one sentence (on a pipe, the row pr, ok, delivery (how sure the result is), message); with --all or --file, one row per queue',
-    json: 'the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}; with --all or --file, a list of {"repo","targetBranch","ok","outcome","before","after"}',
+    json: 'the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}; with --all or --file, a list of {"repo","targetBranch","ok","result","before","after","exit","message"}',
     ndjson: 'the same, one per line',
   },
 }
@@ -128,12 +128,12 @@ async function setState(
   const before = await readState(item, cli)
   const change = { repo: repositoryName(repo), targetBranch, before, after: state }
   await record?.add(change)
-  if (isSameState(before, state)) return { outcome: 'unchanged', before, after: state }
+  if (isSameState(before, state)) return { result: 'unchanged', before, after: state }
   try {
     await read(cli, setQueueState, { repo, targetBranch, state }, { overrides: set })
   } catch (error) {
     if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error
   }
-  return { outcome: 'changed', before, after: state }
+  return { result: 'changed', before, after: state }
 }

@@ -13,7 +13,7 @@ import {
   shortRepositoryName,
 } from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
-import { extendError, MergeqError, usageError } from '../../errors.ts'
+import { exitCodeOf, extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
@@ -141,12 +141,27 @@ async function reportLeftOut({ stalled, notPaused }: Conditions, cli: Cli): Prom
 
 const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !ok)
 
-const recordOf = ({ repo, targetBranch }: Queue, checks: readonly JsonObject[]) => ({
-  ok: checks.every(({ ok }) => ok === true),
-  repo: repositoryName(repo),
-  targetBranch,
-  checks,
-})
+/** What became of the checks of a queue; `failure` is why it could not be read. */
+interface Checked {
+  readonly values: Queue
+  readonly checks: readonly HealthCheck[]
+  readonly failure?: MergeqError | undefined
+}
+
+function recordOf({ values: { repo, targetBranch }, checks, failure }: Checked) {
+  const failed = failedOf(checks)
+  const ok = failure === undefined && failed.length === 0
+  return {
+    ok,
+    repo: repositoryName(repo),
+    targetBranch,
+    result: failure !== undefined ? 'error' : ok ? 'pass' : 'fail',
+    checks: checks.map(withoutSummary),
+    exit: failure?.exit ?? (ok ? 0 : exitCodeOf('check-failed')),
+    message:
+      failure?.message ?? (ok ? 'All checks passed.' : `${failed.map(({ reason }) => reason).join('; ')}.`),
+  }
+}
 
 const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, reason })
 
@@ -159,6 +174,8 @@ function checkError(values: Queue, failed: readonly HealthCheck[], cli: Cli): Me
       ? `To resume a paused queue, run: ${commandLine(['queue', 'resume'], values)}`
       : `To list the queued pull requests, run: ${commandLine(['queue', 'get'], values)}`,
     isShown: cli.results === 'screen',
+    repo: repositoryName(values.repo),
+    targetBranch: values.targetBranch,
   })
 }
 
@@ -168,12 +185,13 @@ const conditionRecord: RecordFields = {
 }
 
 const queueCheckRecord: RecordFields = {
-  names: ['repo', 'targetBranch', 'ok', 'checks', 'exit', 'message'],
+  names: ['repo', 'targetBranch', 'ok', 'result', 'checks', 'exit', 'message'],
   columns: columns(
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'targetBranch', 'id'],
     ['OK', 'ok'],
-    ['REASON', 'reason', 'prose'],
+    ['RESULT', 'result'],
+    ['MESSAGE', 'message', 'prose'],
   ),
 }
 
@@ -200,21 +218,9 @@ async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, 
     if (failure === undefined && isUsual) checks.push(...checkFailures(metrics))
     return { values, checks, failed: failedOf(checks), failure }
   })
-  const rowsOf = (nameRepository: typeof repositoryName, describe: (check: HealthCheck) => string) =>
-    checked.map(({ values: { repo, targetBranch }, failed, failure }) => ({
-      repo: nameRepository(repo),
-      targetBranch,
-      ok: failure === undefined && failed.length === 0,
-      result: failure !== undefined ? 'error' : failed.length === 0 ? 'pass' : 'fail',
-      reason: failure?.message ?? failed.map(describe).join('; '),
-    }))
   await cli.printer.print({
-    records: checked.map(({ values, checks, failure }) => ({
-      ...recordOf(values, checks.map(withoutSummary)),
-      ...(failure === undefined ? {} : { ok: false, exit: failure.exit, message: failure.message }),
-    })),
+    records: checked.map(recordOf),
     columns: queueCheckRecord.columns,
-    rows: rowsOf(repositoryName, ({ reason }) => reason),
     screen: () => ({
       columns: columns(
         ['REPOSITORY', 'repo', 'id'],
@@ -222,7 +228,12 @@ async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, 
         ['RESULT', 'result', 'state'],
         ['REASON', 'reason', 'prose'],
       ),
-      rows: rowsOf(shortRepositoryName, ({ reason, summary = reason }) => summary),
+      rows: checked.map(each => ({
+        ...recordOf(each),
+        repo: shortRepositoryName(each.values.repo),
+        reason:
+          each.failure?.message ?? each.failed.map(({ reason, summary = reason }) => summary).join('; '),
+      })),
     }),
   })
   const isShown = cli.results === 'screen'
@@ -245,7 +256,7 @@ export const queueCheckCommand = command({
   exits: ['check-failed'],
   prints: {
     table: 'one row per condition; with --all or --file, one row per queue',
-    json: '{"ok","repo","targetBranch","checks"}; with --all or --file, a list of them',
+    json: '{"ok","repo","targetBranch","result","checks","exit","message"}; with --all or --file, a list of them',
     ndjson: 'one condition per line; with --all or --file, one queue per line',
   },
   fields: typed => (typed.has('--all') || typed.has('--file') ? queueCheckRecord : conditionRecord),
@@ -286,7 +297,7 @@ export const queueCheckCommand = command({
     const failed = failedOf(checks)
     await cli.printer.print({
       records: checks.map(withoutSummary),
-      document: records => recordOf(values, records),
+      document: records => ({ ...recordOf({ values, checks }), checks: records }),
       columns: conditionRecord.columns,
       screen: () => ({
         columns: columns(

@@ -7,7 +7,7 @@ import { positionEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
-import { columns } from '../../output/view.ts'
+import { type Column, columns, pullRequestCsvColumns } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
@@ -25,6 +25,10 @@ const entryColumns = columns(
   ['AUTHOR', 'prAuthor'],
   ['TITLE', 'prTitle'],
 )
+
+const position: Column = { title: 'position', path: 'position', format: 'number', csvName: 'position' }
+
+const csvColumns = [...pullRequestCsvColumns, position]
 
 /** The fields of a queue. */
 export const queueFields = serviceRecord(getQueue, [])
@@ -86,7 +90,7 @@ export async function printQueue(
   const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
   await printer.print(
     show(sent, {
-      columns: entryColumns,
+      columns: options.format.name === 'csv' ? csvColumns : entryColumns,
       rows: positionEntries(queue),
       screen: () =>
         queueScreen(queue, {

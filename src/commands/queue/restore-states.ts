@@ -81,7 +81,7 @@ async function restoreState(
   )
   if (isDone) {
     await record?.restored(row)
-    return { outcome: 'unchanged', before, after: before }
+    return { result: 'unchanged', before, after: before }
   }
   const skipped = (problem: string) =>
     new MergeqError('stale', `The queue for ${name} ${problem}; it was not changed.`)
@@ -98,5 +98,5 @@ async function restoreState(
   await record?.check()
   await read(cli, setQueueState, { ...queue, state }, { overrides: set })
   await record?.restored(row)
-  return { outcome: 'changed', before, after: state }
+  return { result: 'changed', before, after: state }
 }

@@ -1,6 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
-import { stateOf } from '../../domain/states.ts'
+import { stateOf, stateWords } from '../../domain/states.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { extendError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -9,7 +9,7 @@ import { each } from '../../run/each.ts'
 import { read } from '../../run/send.ts'
 import type { Queue } from '../../run/values.ts'
 import { setQueueState } from './change-state.ts'
-import { stateChangeRecord, suggestReturn } from './state-words.ts'
+import { stateChangeRecord, stateChangeScreen, suggestReturn } from './state-words.ts'
 
 /** One of several queues whose state changes. */
 export interface StateChange {
@@ -18,10 +18,13 @@ export interface StateChange {
 }
 
 export interface StateChangeResult {
-  readonly outcome: 'changed' | 'unchanged'
+  readonly result: 'changed' | 'unchanged'
   readonly before: string
   readonly after: string
 }
+
+const describeResult = ({ name }: StateChange, { result, after }: StateChangeResult): string =>
+  `The queue for ${name} ${result === 'changed' ? 'is now' : 'was already'} ${stateWords(after)}.`
 
 /** Reads the state of a queue; empty if the service says none. */
 export async function readState({ queue }: StateChange, cli: Cli): Promise<string> {
@@ -61,31 +64,28 @@ export async function changeStates<T extends StateChange>(
     differInAccess: true,
   })
   const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
-    outcomes.map(({ item, result, failure }) => {
+    outcomes.map(({ item, result: done, failure }) => {
       const { repo, targetBranch } = item.queue
       const place = { repo: nameRepository(repo), targetBranch }
-      if (result !== undefined) return { ...place, ok: true, ...result }
+      if (done !== undefined)
+        return { ...place, ok: true, ...done, exit: 0, message: describeResult(item, done) }
       const { exit = 1, message = '', kind } = failure ?? {}
-      return { ...place, ok: false, outcome: kind === 'stale' ? 'skipped' : 'error', exit, message }
+      const result = kind === 'stale' ? 'skipped' : 'error'
+      return { ...place, ok: false, result, before: null, after: null, exit, message }
     })
   const records = recordsWith(repositoryName)
   await cli.printer.print({
     records,
     columns: stateChangeRecord.columns,
-    screen: () => ({
-      columns: stateChangeRecord.columns,
-      rows: recordsWith(shortRepositoryName).map(({ message, ...row }) =>
-        row.outcome === 'error' ? { ...row, message } : row,
-      ),
-    }),
+    screen: () => ({ columns: stateChangeScreen, rows: recordsWith(shortRepositoryName) }),
   })
   const counts = ['changed', 'unchanged', 'skipped', 'error'].flatMap(word => {
-    const count = records.filter(({ outcome }) => outcome === word).length
+    const count = records.filter(({ result }) => result === word).length
     return count === 0 ? [] : `${count} ${word}`
   })
   const count = pluralize(changes.length, 'queue')
   for (const text of limit) await cli.logger.info(text)
   await cli.logger.info(`${count}: ${joinList(counts)}. ${note}`.trim())
-  if (records.some(({ outcome }) => outcome === 'changed')) await suggestReturn(cli, { record, file })
+  if (records.some(({ result }) => result === 'changed')) await suggestReturn(cli, { record, file })
   return report()
 }

@@ -5,15 +5,30 @@ import type { SettableState } from './change-state.ts'
 
 /** What `--fields` selects from the rows of several queues. */
 export const stateChangeRecord = {
-  names: ['repo', 'targetBranch', 'ok', 'outcome', 'before', 'after', 'exit', 'message'],
+  names: ['repo', 'targetBranch', 'ok', 'result', 'before', 'after', 'exit', 'message'],
   columns: columns(
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'targetBranch', 'id'],
-    ['RESULT', 'outcome', 'prose', { show: ({ outcome, message }) => message ?? outcome }],
-    ['BEFORE', 'before', 'state', { priority: 2 }],
-    ['AFTER', 'after', 'state', { priority: 1 }],
+    ['RESULT', 'result'],
+    ['BEFORE', 'before', 'state'],
+    ['AFTER', 'after', 'state'],
+    ['MESSAGE', 'message', 'prose'],
   ),
 }
+
+/** The columns that a person sees: the message of an error stands in the place of its word. */
+export const stateChangeScreen = columns(
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+  [
+    'RESULT',
+    'result',
+    'prose',
+    { show: ({ result, message = '' }) => (result === 'error' ? message : result) },
+  ],
+  ['BEFORE', 'before', 'state', { priority: 2 }],
+  ['AFTER', 'after', 'state', { priority: 1 }],
+)
 
 export const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
 

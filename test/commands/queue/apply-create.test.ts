@@ -87,7 +87,7 @@ describe('queue apply --create', () => {
     expect(JSON.parse(out)).toMatchObject({
       ok: false,
       exit,
-      outcome: 'created',
+      result: 'error',
       delivery: exit === 11 ? 'unknown' : 'confirmed',
     })
   })

@@ -113,7 +113,10 @@ describe('queue check', () => {
       ok: false,
       repo: 'github.com/acme/web',
       targetBranch: 'main',
+      result: 'fail',
       checks,
+      exit: 21,
+      message: '1 pull request queued, over the limit of 0; the queue is PAUSED.',
     })
   })
 
@@ -164,18 +167,18 @@ describe('queue check', () => {
     const { code, out, err, requests } = await check('--all', setting)
     expect({ code, requests: requests.length }).toEqual({ code: 4, requests: 4 })
     const failed = 'the queue is PAUSED; 9 of the 9 pull requests that left in the last hour failed'
-    expect(out).toMatch(/^github.com\/acme\/web\tmain\ttrue\t\n/)
-    expect(out).toContain(`github.com/acme/paused\tmain\tfalse\t${failed}\n`)
-    expect(out).toMatch(/\ngithub.com\/acme\/denied\tmain\tfalse\t.*denied access/)
+    expect(out).toMatch(/^github.com\/acme\/web\tmain\ttrue\tpass\tAll checks passed\.\n/)
+    expect(out).toContain(`github.com/acme/paused\tmain\tfalse\tfail\t${failed}.\n`)
+    expect(out).toMatch(/\ngithub.com\/acme\/denied\tmain\tfalse\terror\t.*denied access/)
     expect(err).toContain(`Queue check failed for main of acme/paused: ${failed}.\n`)
     const screen = await check('--all --not-paused', { ...setting, terminal: true, env: { NO_COLOR: '1' } })
     expect(screen.out).toMatch(/^acme\/paused +main +✗ fail +the queue is paused$/m)
     expect(screen.err).toMatch(/^Default checks that were left out: stalled, failures\.$/m)
     const json = JSON.parse((await check('--all --max-depth 0 --json', setting)).out)
     expect(json).toMatchObject([
-      { ok: false, checks: [{ check: 'max-depth' }] },
-      { ok: false, checks: [{ check: 'max-depth' }] },
-      { ok: false, checks: [] },
+      { ok: false, result: 'fail', checks: [{ check: 'max-depth' }], exit: 21 },
+      { ok: false, result: 'fail', checks: [{ check: 'max-depth' }], exit: 21 },
+      { ok: false, result: 'error', checks: [], exit: 4, message: expect.stringContaining('denied access') },
     ])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
@@ -127,4 +127,25 @@ describe('queue get on a pipe', () => {
     for (const flags of ['--json', '-o ndjson', '--fields state', '-q']) expect(await err(flags)).toBe('')
     expect(await err('', queue('PAUSED', entry(5, 'PENDING')))).toBe('')
   })
+})
+
+test('CSV of pull requests has the names of their fields, in the order of pr list', async () => {
+  const story = await openStory({ dialect: 'hosted' })
+  await story.mergeq('pr submit 8 9')
+  story.clock.now += 1_000
+  const table = async (line: string) =>
+    (await story.mergeq(`${line} -o csv`)).out.split('\r\n').map(row => row.split(','))
+  const [queue, list] = [await table('queue get'), await table('pr list --state pending --state testing')]
+  const names = ['prNumber', 'state', 'stateChangedAt', 'prAuthor', 'priorityName', 'prTitle']
+  expect(list[0]).toEqual(names)
+  expect(queue[0]).toEqual([...names, 'position'])
+  const found = queue.slice(1, -1).map(row => row.slice(0, -1).join())
+  expect(found).toHaveLength(2)
+  expect(found.sort()).toEqual(
+    list
+      .slice(1, -1)
+      .map(row => row.join())
+      .sort(),
+  )
+  await story.close()
 })

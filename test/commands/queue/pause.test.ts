@@ -29,7 +29,9 @@ describe('an incident in an organization of five queues, of which one was paused
     const disk = new Map<string, string>()
     const paused = await story.mergeq('queue pause --all --record states.json --yes', { disk })
     expect(paused.code, paused.err).toBe(0)
-    expect(paused.out).toContain('github.com/acme/web\tnext\tunchanged\tPAUSED\tPAUSED\n')
+    expect(paused.out).toContain(
+      'github.com/acme/web\tnext\tunchanged\tPAUSED\tPAUSED\tThe queue for next of acme/web was already paused.\n',
+    )
     expect(paused.err).toContain(
       '5 queues: 4 changed, 1 unchanged. Queues without metrics are not included.\n',
     )
@@ -107,7 +109,7 @@ describe('queue pause --all', () => {
       file: recorded,
     })
     expect(out).toMatch(
-      /^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\ngithub.com\/acme\/api\tmain\t.+\t\t\n$/,
+      /^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\tThe queue for main of acme\/web is now paused\.\ngithub.com\/acme\/api\tmain\terror\t\t\t.+\n$/,
     )
     expect(err).toContain('2 queues: 1 changed, 1 error. Queues without metrics are not included.\n')
   })
@@ -188,7 +190,7 @@ describe('queue pause --all', () => {
       code: 130,
       recorded: 2,
     })
-    expect(out).toMatch(/^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\n/)
+    expect(out).toMatch(/^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\tThe .*\.\n/)
     expect(err).toContain('Stopped early. Done: main of acme/web. In progress: main of acme/api.\n')
   })
 

@@ -82,7 +82,10 @@ describe('queue resume --from the record of a freeze', () => {
     expect({ code, out }).toEqual({
       code: 0,
       out: frozenBranches
-        .map(branch => `github.com/acme/web\t${branch}\tunchanged\tRUNNING\tRUNNING\n`)
+        .map(
+          branch =>
+            `github.com/acme/web\t${branch}\tunchanged\tRUNNING\tRUNNING\tThe queue for ${branch} of acme/web was already running.\n`,
+        )
         .join(''),
     })
     expect(freeze.row('main')).toMatchObject(restoredAtNoon)
@@ -111,14 +114,14 @@ describe('queue resume --from the record of a freeze', () => {
     ['RUNNING', 'PAUSED', 'locked', 14, 'locked', 'skipped'],
     ['RUNNING', 'PAUSED', '', 14, '', 'skipped'],
   ])('%s before, %s after, %s now: ends with %i, %s and %s', async (...row) => {
-    const [before, after, now, exit, then, outcome] = row
+    const [before, after, now, exit, then, result] = row
     const freeze = openFreeze({ main: now })
     freeze.disk = recorded(before, after)
     const { code, out } = await freeze.mergeq(`${resumeAll} --json`)
-    expect({ code, main: freeze.states.main, outcome: JSON.parse(out)[0].outcome }).toEqual({
+    expect({ code, main: freeze.states.main, result: JSON.parse(out)[0].result }).toEqual({
       code: exit,
       main: then,
-      outcome,
+      result,
     })
     expect(freeze.row('main')?.restored !== undefined).toBe(exit === 0)
   })

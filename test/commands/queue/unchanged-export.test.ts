@@ -56,7 +56,7 @@ test('an export that nobody has changed changes nothing, or is refused with the 
       const { code, out, requests } = await mergeq(`queue apply -f ${file} --yes`, { answer, disk })
       expect({ code, out, sent: namesOf(requests) }).toEqual({
         code: 0,
-        out: rows('main\ttrue\tunchanged\t'),
+        out: rows('main\ttrue\tunchanged\t\tThe queue for main of acme/web is up to date.'),
         sent: ['getQueue'],
       })
     }),
