@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -13,6 +13,7 @@ const jobsOf = (name: string): Readonly<Record<string, GitHubJob>> =>
   parse(readFileSync(`docs/recipes/${name}.yml`, 'utf8')).jobs
 const merge = jobsOf('merge')
 const queue = jobsOf('queue')
+const settings = jobsOf('queue-settings')
 
 describe('the recipes', { timeout: 90_000 }, () => {
   let sandbox: Sandbox
@@ -37,6 +38,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
     GITHUB_REPOSITORY: 'acme/web',
     GITHUB_SERVER_URL: 'https://github.com',
     GITHUB_EVENT_PATH: join(folder, 'event.json'),
+    GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
   })
   const write = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value))
 
@@ -275,5 +277,63 @@ describe('the recipes', { timeout: 90_000 }, () => {
       expect(JSON.stringify(queue.cancel).replaceAll("'queue'", "'merge'")).toBe(
         JSON.stringify(merge.cancel),
       ))
+  })
+
+  describe('queue-settings.yml', () => {
+    const event = labeled(125)
+    /** Exports the settings of the sandbox, as a repository has them, with another concurrency. */
+    async function openWith(concurrency: number) {
+      await open('happy')
+      await mergeq('queue export -f queue.yaml')
+      mkdirSync(join(folder, 'queues'))
+      const text = readFileSync(join(folder, 'queue.yaml'), 'utf8')
+      const changed = text.replace(/concurrency: \d+/, `concurrency: ${concurrency}`)
+      writeFileSync(join(folder, 'queues/release.yaml'), changed)
+    }
+    const concurrency = async () => JSON.parse((await mergeq('queue get --json')).out).concurrency
+
+    test('tells what a merge changes, applies it, and finds no difference then', async () => {
+      await openWith(7)
+      const compared = await run(settings.diff, { event })
+      expect(compared).toMatchObject({ state: 'success', codes: [0, 0, 0, 0] })
+      expect(compared.comments).toMatch(
+        /^A merge changes these settings:\n\n\|.*\n\|.*\n\|.* concurrency \| \d+ \| 7 \|\n$/,
+      )
+      expect((await run(settings.drift, { event: { schedule: '' } })).codes.at(-1)).toBe(20)
+      expect(await run(settings.apply, { event: {} })).toMatchObject({ state: 'success' })
+      expect(await concurrency()).toBe(7)
+      expect((await run(settings.diff, { event })).comments).toMatch(
+        /A merge changes no setting\.\n\n\| [^\n]*\n\| [^\n]*\n$/,
+      )
+    })
+
+    test('a queue without a file fails the job of the night', async () => {
+      await openWith(7)
+      expect(await run(settings.apply, { event: {} })).toMatchObject({ state: 'success' })
+      expect((await run(settings.drift, { event: { schedule: '' } })).codes.at(-1)).toBe(20)
+    })
+
+    test.each([
+      ['diff', 1],
+      ['diff', 2],
+      ['diff', 3],
+      ['apply', 1],
+      ['apply', 2],
+      ['drift', 1],
+      ['drift', 2],
+    ])('%s changes nothing and says nothing where step %i fails', async (job, failing) => {
+      await openWith(7)
+      const before = await concurrency()
+      const { state, comments } = await run(settings[job], { event, failing })
+      expect({ state, comments }).toEqual({ state: 'failure', comments: '' })
+      expect(await concurrency()).toBe(before)
+    })
+
+    test.each(['diff', 'apply', 'drift'])('%s fails if a file cannot be read', async job => {
+      await openWith(7)
+      writeFileSync(join(folder, 'queues/other.yaml'), 'settings: [')
+      const { state, comments } = await run(settings[job], { event })
+      expect({ state, comments }).toEqual({ state: 'failure', comments: '' })
+    })
   })
 })

@@ -85,6 +85,7 @@ export async function runJob(job: GitHubJob, folder: string, settings: Settings)
     let code: number | 'skipped' | 'cancelled' = 'skipped'
     const output = join(folder, `output-${index}`)
     if (settings.cancelled === index) code = 'cancelled'
+    else if (runs && step.run === undefined) code = 0
     else if (runs) {
       const context = { ...settings.context, steps }
       const own = Object.entries({ ...job.env, ...step.env }).map(([name, value]) => [
