@@ -48,7 +48,32 @@ function oracle(all: readonly JsonObject[]) {
       .filter(id => ofRun(id).some(each => String(each.outcome).toLowerCase() === name))
       .filter(id => !ofRun(id).some(each => before.includes(String(each.outcome).toLowerCase())))
       .map(id => Math.max(0, ...timeOf(id)) / 60_000)
-  return { prs: prs.size, counts, attempts, runs: ids.length, times, isAt, wasted }
+  /** The first of these words that a result of a run has, and `other` for any other word. */
+  const outcomes = { passed: 0, failed: 0, interrupted: 0, cancelled: 0, other: 0 }
+  for (const id of ids) {
+    const words = new Set(ofRun(id).map(each => String(each.outcome).toLowerCase()))
+    if (words.has('passed')) outcomes.passed++
+    else if (words.has('failed')) outcomes.failed++
+    else if (words.has('interrupted')) outcomes.interrupted++
+    else if (words.has('cancelled')) outcomes.cancelled++
+    else outcomes.other++
+  }
+  const bisected = (word: string) => ids.filter(id => ofRun(id).some(each => each.bisection === word)).length
+  const minutes = times.reduce((sum, time) => sum + time / 60_000, 0)
+  return {
+    ...{
+      prs: prs.size,
+      counts,
+      attempts,
+      runs: ids.length,
+      times,
+      isAt,
+      wasted,
+      outcomes,
+      bisected,
+      minutes,
+    },
+  }
 }
 
 describe('the numbers of a queue report', () => {
@@ -60,6 +85,16 @@ describe('the numbers of a queue report', () => {
           range,
         )
         const expected = oracle(rows)
+        for (const part of [...Object.values(pullRequests), ...Object.values(outcomes)])
+          expect(part.share === null ? part.of : part.share * part.of).toBeCloseTo(part.count)
+        expect(Object.entries(outcomes).map(([name, { count }]) => [name, count])).toEqual(
+          Object.entries(expected.outcomes),
+        )
+        expect(numbers.minutes).toBeCloseTo(expected.minutes)
+        expect(numbers.bisections).toEqual({
+          batchesSplit: expected.bisected('entered_bisection'),
+          runs: expected.bisected('in_bisection'),
+        })
         for (const [name, part] of Object.entries(pullRequests))
           expect([name, part.count, part.of]).toEqual([
             name,
@@ -103,8 +138,12 @@ describe('the numbers of a queue report', () => {
       fc.property(fc.array(row, { maxLength: 40 }), fc.integer({ min: 1, max: 100_000 }), (rows, start) => {
         const after = { start, end: range.end }
         const before = { start: range.start, end: start - 1 }
-        const sum = countResults(rows, after).results + countResults(rows, before).results
-        expect(sum).toBe(countResults(rows, range).results)
+        const [one, other, whole] = [after, before, range].map(each => countResults(rows, each))
+        expect((one?.results ?? 0) + (other?.results ?? 0)).toBe(whole?.results)
+        // A test run ends once, so that its minutes are in one range, whichever of its results are read.
+        const ended = rows.map((row, index) => ({ ...row, testRunId: `run ${index}` }))
+        const minutes = [after, before, range].map(each => countResults(ended, each).minutes)
+        expect((minutes[0] ?? 0) + (minutes[1] ?? 0)).toBeCloseTo(minutes[2] ?? 0)
       }),
     )
   })

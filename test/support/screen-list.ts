@@ -11,6 +11,12 @@ const busy = [
   150,
 ]
 
+/** Batches of four with one that fails, and its bisection. */
+const batches: Pick<Screen, 'before' | 'sandbox'> = {
+  before: ['pr submit 1 2 3 4 5 6 7 8', 7_200],
+  sandbox: { scenario: 'batch-failure' },
+}
+
 const noAnswer = { spawn: () => ({ code: 127, out: '' }) }
 
 /** A test that the sandbox knows, and a new one. */
@@ -140,6 +146,15 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       before: ['pr submit 7', 'queue pause', 60],
       lines: ['queue check --max-depth 0 --not-paused --stalled 2h', 'queue check'],
     },
+  ],
+  'queue-runs': [
+    { title: 'all outcomes', before: busy, lines: ['queue runs'], also: [60, 120, 'document'] },
+    { title: 'batches', ...batches, lines: ['queue runs'], also: [120] },
+    { title: 'none', lines: ['queue runs', 'queue report'] },
+  ],
+  'queue-report': [
+    { title: 'all outcomes', before: busy, lines: ['queue report'], also: [60, 120, 'document'] },
+    { title: 'batches', ...batches, lines: ['queue report --since 30d'], also: [120] },
   ],
   metrics: [
     { title: 'summary', before: busy, lines: ['metrics'] },

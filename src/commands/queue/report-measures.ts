@@ -113,7 +113,7 @@ function describe(value: number | null, of: number | null, unit: string, ofUnit:
   if (value === null || of === null) return '-'
   if (unit === ofUnit) {
     const share = of === 0 ? '' : ` (${formatRate(value / of)})`
-    return `${formatInteger(value)} of ${formatInteger(of)}${share}`
+    return `${formatInteger(Math.round(value))} of ${formatInteger(Math.round(of))}${share}`
   }
   return `${unit === 'ms' ? formatDuration(value) : formatInteger(value)} over ${formatInteger(of)}`
 }

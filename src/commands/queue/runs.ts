@@ -1,10 +1,10 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
-import { pluralize } from '../../domain/format.ts'
+import { formatDuration, pluralize } from '../../domain/format.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { toMergeqError } from '../../errors.ts'
-import { getNumber } from '../../json.ts'
+import { getNumber, getString } from '../../json.ts'
 import { type Column, columns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
@@ -37,13 +37,17 @@ const screenColumns: readonly Column[] = [
     format: 'number',
     show(record) {
       const duration = getNumber(record, 'testingDurationMs')
-      return duration === undefined ? undefined : `${Math.round(duration / 1000)}s`
+      return duration === undefined ? undefined : formatDuration(duration)
     },
   },
-  ...columns(
-    ['BISECTION', 'bisection', 'plain', { priority: 2 }],
-    ['RUN', 'testRunId', 'id', { priority: 1 }],
-  ),
+  {
+    title: 'BISECTION',
+    path: 'bisection',
+    format: 'plain',
+    priority: 2,
+    show: record => getString(record, 'bisection')?.replaceAll('_', ' '),
+  },
+  ...columns(['RUN', 'testRunId', 'id', { priority: 1 }]),
 ]
 
 export const queueRunsCommand = command({

@@ -90,6 +90,26 @@ describe('`pr list`', () => {
     expect((await list('-o csv --limit 2 --fields prNumber', two)).out).toBe('prNumber\r\n1\r\n2\r\n')
   })
 
+  test('ends the range with --until, and says it in the document', async () => {
+    const { code, out, requests } = await list('--since 24h --until 2026-01-05T09:30:00Z --json', two)
+    const range = { start: '2026-01-04T12:00:00.000Z', end: '2026-01-05T09:30:00.000Z' }
+    expect({ code, window: JSON.parse(out).window }).toEqual({
+      code: 0,
+      window: { ...range, complete: true },
+    })
+    for (const body of bodiesOf(requests))
+      expect(body).toMatchObject({ since: range.start, until: range.end })
+  })
+
+  test.each([
+    ['--until 2026-01-06', 'The end of the range is in the future.'],
+    ['--since 1h --until 2h', 'The range is empty: the start must be before the end.'],
+  ])('refuses %s', async (flags, message) => {
+    const { code, err, requests } = await list(flags, two)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain(message)
+  })
+
   test('follows a cursor that is a number', async () => {
     const { code, out, requests } = await list('-o ndjson', ({ body }) => ({
       body: body.includes('"cursor"')
@@ -189,6 +209,8 @@ describe('`pr list`', () => {
     expect(await listed('--state merged --state failed')).toBe('2,MERGED 1,MERGED 3,FAILED')
     expect(await listed('--since 1h')).toBe('3,FAILED 2,MERGED 1,MERGED')
     expect(await listed('--since 0')).toBe('')
+    expect(await listed('--until 10s')).toBe('3,FAILED 2,MERGED 1,MERGED')
+    expect(await listed('--since 2h --until 1h')).toBe('')
     const [{ prAuthor }] = JSON.parse((await story.mergeq('pr list --json')).out).pullRequests
     expect(await listed(`--author ${prAuthor}`)).toMatch(/^4,TESTING/)
     expect(await listed('--author nobody')).toBe('')

@@ -68,6 +68,22 @@ describe('`queue report`', () => {
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns)
   })
 
+  test('counts a result at the moment at which the ranges touch once', async () => {
+    const start = noon - 7 * 24 * hour
+    const at = (time: number, prNumber: number) => ({
+      ...result(prNumber, 0),
+      endedAt: new Date(time).toISOString(),
+    })
+    const touching = [at(start, 1), at(start - 1, 2), at(noon, 3)]
+    const { out, requests } = await report('--json', { answer: service(touching) })
+    const { range, before } = JSON.parse(out)
+    expect([range.results, before.results]).toEqual([2, 1])
+    expect(requests.slice(1).map(({ body }) => [JSON.parse(body).since, JSON.parse(body).until])).toEqual([
+      ['2025-12-29T12:00:00.000Z', '2026-01-05T12:00:00.000Z'],
+      ['2025-12-22T11:59:59.999Z', '2025-12-29T11:59:59.999Z'],
+    ])
+  })
+
   test('divides nothing where nothing ran', async () => {
     const { code, out } = await report('-o csv', { answer: service([]) })
     expect(code).toBe(0)
