@@ -18,6 +18,8 @@ export interface Advice {
   toInspect(resources: readonly Resource[]): readonly string[]
   /** Returns what to run to take pull requests out of their queues. */
   toCancel(pullRequests: readonly RequestedPullRequest[]): readonly string[]
-  /** Returns what to run to wait for a pull request again. */
-  toWait(pullRequest: RequestedPullRequest): string
+  /** Returns what to run to wait for pull requests again. */
+  toWait(pullRequests: readonly RequestedPullRequest[]): readonly string[]
+  /** Returns what to run to submit a pull request. */
+  toSubmit(pullRequest: RequestedPullRequest): string
 }

@@ -62,9 +62,10 @@ export async function explain(
 
 /** Returns an explanation as JSON: `explanationRecord`. */
 export function explanationJson(explanation: Explanation): JsonObject {
+  const { head: _, ...document } = explanation
   const next = explanation.next.map(({ command, why }) => ({ command, why }))
-  if (explanation.testRun === null) return { ...explanation, next, testRun: null }
+  if (explanation.testRun === null) return { ...document, next, testRun: null }
   const { id, status, failingChecks, pending } = explanation.testRun
   const failing = failingChecks.map(({ name }) => name)
-  return { ...explanation, next, testRun: { id, status, failing, pending } }
+  return { ...document, next, testRun: { id, status, failing, pending } }
 }

@@ -84,7 +84,7 @@ export function outcomeOfRecord(record: JsonObject): (typeof outcomes)[number] {
 }
 
 /** What a 404 for a pull request leaves open. */
-export const newSubmissionNote = 'A new submission can take up to 90s to appear.'
+export const newSubmissionNote = 'it can take up to 90s to appear'
 
 const messageByState: ReadonlyMap<string, string> = new Map([
   ['PAUSED', 'The queue is paused: no tests start and nothing merges.'],

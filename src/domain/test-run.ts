@@ -42,9 +42,9 @@ export function unreportedStatuses(run: JsonObject): readonly string[] {
 const howItFailed = (conclusion: string): string =>
   /^(?:failure|error|)$/i.test(conclusion) ? 'failed' : shorten(conclusion.toLowerCase().replaceAll('_', ' '))
 
-/** Returns what is said of a failed check; a check whose name is a word of the sentence is quoted. */
+/** Returns what is said of a failed check: `test failed`. */
 export const failedCheckText = (name: string, conclusion: string): string =>
-  `${/^(?:tests?|checks?)$/i.test(name) ? `check "${name}"` : shorten(name)} ${howItFailed(conclusion)}`
+  `${shorten(name)} ${howItFailed(conclusion)}`
 
 export interface TestRun {
   readonly id: string

@@ -6,5 +6,9 @@ export const libraryAdvice: Advice = {
   toInspect: resources =>
     resources.map(({ pr }) => (pr === undefined ? 'getQueue()' : `getSubmittedPullRequest({ pr: ${pr} })`)),
   toCancel: pullRequests => pullRequests.map(({ pr }) => `cancelPullRequest({ pr: ${pr} })`),
-  toWait: ({ pr }) => `waitForPullRequests({ prs: [${pr}] })`,
+  toWait: pullRequests =>
+    pullRequests.length === 0
+      ? []
+      : [`waitForPullRequests({ prs: [${pullRequests.map(({ pr }) => pr).join(', ')}] })`],
+  toSubmit: ({ pr }) => `submitPullRequest({ pr: ${pr} })`,
 }

@@ -29,7 +29,7 @@ const afterMissingQueue: Hint = ({ status }, commandLine) =>
 const hints: Readonly<Record<string, Hint>> = {
   getSubmittedPullRequest: ({ status, resource }, commandLine) =>
     status === 404 && resource.pr !== undefined
-      ? `${newSubmissionNote} To wait for it, run: ${commandLine(['pr', 'wait', resource.pr], resource)}\nIf it does not appear, check --repo and --target-branch.`
+      ? `If it was just submitted (${newSubmissionNote}), run: ${commandLine(['pr', 'wait', resource.pr], resource)}\nIf it was not submitted, run: ${commandLine(['pr', 'submit', resource.pr], resource)}\nIf it should be there, check --repo and --target-branch.`
       : undefined,
   submitPullRequest: (request, commandLine) =>
     request.status === 404
@@ -85,5 +85,9 @@ export const createAdvice = (commandLine: CommandLine): Advice => ({
     return commandLinesByQueue(['queue', 'get'], queues, commandLine)
   },
   toCancel: pullRequests => commandLinesByQueue(['pr', 'cancel'], pullRequests, commandLine),
-  toWait: pullRequest => commandLine(['pr', 'wait', pullRequest.pr], pullRequest, ['--until']),
+  toWait: pullRequests =>
+    commandLinesByQueue(['pr', 'wait'], pullRequests, (words, place) =>
+      commandLine(words, place, ['--until']),
+    ),
+  toSubmit: pullRequest => commandLine(['pr', 'submit', pullRequest.pr], pullRequest),
 })

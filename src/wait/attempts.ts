@@ -112,7 +112,7 @@ async function endAfterSubmission(
   if (outcome === 'stale') return cancelOutdated(item, end, client)
   if (failure?.kind !== 'unavailable') return end
   // The exit code 7 would mean that nothing was changed.
-  const wait = client.advice.toWait(values)
+  const [wait = ''] = client.advice.toWait([values])
   const unwatched = head === undefined ? '' : ` ${unwatchedNote}`
   const message = `#${values.pr} was submitted, but its result is unknown. ${failure.message}${unwatched}`
   const hint = `To continue waiting, run: ${wait}`

@@ -159,7 +159,9 @@ function judgeTarget(
     const failure =
       notFound === undefined
         ? submissionNotVisibleError(item, client)
-        : extendError(notFound, { hint: `${checkNames(client)}\n${waitLonger(client)}` })
+        : extendError(notFound, {
+            hint: `If it was not submitted: ${client.advice.toSubmit(item.request.values)}\n${checkNames(client)}\n${waitLonger(client)}`,
+          })
     return { item, change, end: { outcome, failure } }
   }
   const mayBeMerged =
@@ -258,7 +260,7 @@ function submissionNotVisibleError(
   )
 }
 
-/** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
+/** Creates the error for a wait that a signal ended, with the commands that go on waiting, and those that cancel. */
 export function interruptedWaitError(
   failure: MergeqError,
   all: readonly WaitTarget[],
@@ -268,14 +270,19 @@ export function interruptedWaitError(
     .filter(isBetweenAttempts)
     .map(({ request }) => `#${request.values.pr} is not in the queue.`)
   const waiting = all.filter(target => !isBetweenAttempts(target))
-  const cancelCommands = advice.toCancel(waiting.map(({ request }) => request.values))
+  const valuesOf = (targets: readonly WaitTarget[]) => targets.map(({ request }) => request.values)
+  const isSubmitted = ({ attempt }: WaitTarget) => attempt === undefined || attempt.number > 0
+  const hints = [
+    ['To continue waiting, run:', ...advice.toWait(valuesOf(waiting.filter(isSubmitted)))],
+    ['To cancel, run:', ...advice.toCancel(valuesOf(waiting))],
+  ].filter(({ length }) => length > 1)
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const stays = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
   const note = [...(waiting.length > 0 || between.length === 0 ? [stays] : []), ...between].join(' ')
   return extendError(
     failure,
-    cancelCommands.length === 0 ? {} : { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
+    hints.length === 0 ? {} : { hint: hints.flat().join('\n') },
     `${failure.message} Only the wait has ended; mergeq cancelled nothing. ${note}`,
   )
 }

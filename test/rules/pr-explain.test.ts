@@ -66,7 +66,7 @@ const history = [
 type Row = readonly [meaning: string, read: Partial<ExplainSources>]
 
 const rows: readonly Row[] = [
-  ['not-found: not-found, may-appear -> pr wait 7, - (submit again: null)', {}],
+  ['not-found: not-found, may-appear -> pr wait 7, pr submit 7, - (submit again: null)', {}],
   ['not-found: no-queue, not-found -> queue list (submit again: null)', { queue: null }],
   // Its record is late, the queue lists it already.
   ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
@@ -392,14 +392,16 @@ describe('the prose for a terminal', () => {
     )
   })
 
-  test('just after a submission has no time limit, and says that the reason is not reported', () => {
+  test('just after a submission has no time limit, and says that it is too early for a reason', () => {
     const submitted = record('NOT_READY', { stateChangedAt: '2026-01-05T11:59:50Z' })
     const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 24 }
     expect(proseOf({ record: submitted, queue: limited }).slice(0, 3)).toEqual([
       '○ #7 not ready for 10s',
-      '  The service does not report what it is waiting for.',
+      '  It was submitted 10s ago; the service is reading it.',
       'Next',
     ])
+    const later = record('NOT_READY', { stateChangedAt: '2026-01-05T11:58:30Z' })
+    expect(proseOf({ record: later })[1]).toBe('  The service does not report what it is waiting for.')
   })
 
   test.each(['CANCELLED', 'MERGED'])('of %s names no failing check', state => {

@@ -1,5 +1,6 @@
 import type { ParamValues } from '../../api/operation.ts'
 import type { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { orUnknownReason } from '../../domain/explain/findings.ts'
 import { isStacked, readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, shorten } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
@@ -99,7 +100,8 @@ function pullRequestSheet(
   const state = stateOf(record)
   const title = shortText(record, 'prTitle')
   const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
-  const problems = state === 'NOT_READY' ? readinessFindings(record, {}, targetBranch) : []
+  const problems =
+    state === 'NOT_READY' ? orUnknownReason(readinessFindings(record, {}, targetBranch), { record, now }) : []
   const properties = [
     ['priority', priorityText(record)],
     ['author', shortText(record, 'prAuthor')],

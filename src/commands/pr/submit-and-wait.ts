@@ -25,6 +25,7 @@ import { giveUpLimit } from '../../wait/poll.ts'
 import type { DueTarget, Submit } from '../../wait/readings.ts'
 import type { Wait, WaitTarget } from '../../wait/wait-target.ts'
 import { findHead, findOtherHead } from './head.ts'
+import { describeResubmission } from './resubmission.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 
 /** What is submitted: pull requests, how, and what `--set` adds to the requests. */
@@ -104,7 +105,7 @@ export async function submitAndWait(
  * queue, may be submitted (again) and still has the head that is meant is submitted.
  */
 async function submitUnlessDone(target: DueTarget, submitting: Submitting): Promise<Judgement<WaitTarget>> {
-  const { wait, reporter } = submitting
+  const { cli, wait, reporter, submission } = submitting
   const { attempt, request } = target
   const { attempts } = wait.options
   const { pr } = request.values
@@ -137,7 +138,10 @@ async function submitUnlessDone(target: DueTarget, submitting: Submitting): Prom
   if (!wait.time.hasTime()) return { item: target }
   await reporter.reportAttempt(pr, next.number, again.reason)
   const head = next.head ?? (isQueued ? getString(record, 'prSha') : undefined)
-  return send({ ...item, attempt: { ...next, head } }, record, submitting)
+  const sent = await send({ ...item, attempt: { ...next, head } }, record, submitting)
+  if (isQueued && record !== undefined && sent.end === undefined)
+    await cli.logger.info(describeResubmission(pr, record, submission))
+  return sent
 }
 
 /** Reads the record of a pull request, of one that left the queue with its timeline, and the speed of a sandbox. */

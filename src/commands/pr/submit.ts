@@ -13,7 +13,6 @@ import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
-import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { type Cli, readsMore } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
@@ -23,6 +22,7 @@ import { forEach, forPerson, send, show } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf, type Target } from '../../run/values.ts'
 import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
+import { describeResubmission } from './resubmission.ts'
 import { readWaitOptions, submitRecord, waitCommand, waitInputs, waitTimeLimit } from './wait-options.ts'
 
 const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted'] }
@@ -50,19 +50,6 @@ async function isPausedQueue({ repo, targetBranch }: Target, cli: Cli): Promise<
   const once = { once: true, quiet: true }
   const { record } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, once)
   return stateOf(record) === 'PAUSED'
-}
-
-/**
- * Returns what a submission changed of a pull request that was queued before:
- * `#501 was already queued; priority medium -> high.`
- */
-function describeResubmission(pr: number, before: JsonObject, priority: number | string | undefined): string {
-  const last = getString(before, 'priorityName') ?? getNumber(before, 'priorityValue')
-  if (priority === undefined || last === undefined) return `#${pr} was already queued.`
-  const isSameName = String(priority).toUpperCase() === String(last).toUpperCase()
-  const isUnchanged = isSameName || priority === getNumber(before, 'priorityValue')
-  const change = isUnchanged ? `${last} (unchanged)` : `${last} -> ${priority}`
-  return `#${pr} was already queued; priority ${change}.`
 }
 
 const flagWait = flagInput('wait', flag('Wait for the result (pr land also submits again)'))
@@ -134,7 +121,7 @@ export const prSubmitCommand = command({
       return show(
         sent,
         before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
-          ? describeResubmission(pr, before ?? {}, priority)
+          ? describeResubmission(pr, before ?? {}, { priority, noBatch })
           : `Submitted #${pr} to the queue for ${targetBranch}.`,
       )
     }

@@ -163,10 +163,11 @@ function testRunLines(
   checks: readonly JsonObject[],
   repo: Repository,
 ): readonly StyledLine[] {
-  const branch = getString(run, 'testBranch')
+  const [branch, commit = ''] = [getString(run, 'testBranch'), getString(run, 'testBranchSha')]
+  const at = /^[\da-f]{7,64}$/i.test(commit) ? ` at ${commit.slice(0, 7)}` : ''
   return [
     ['Test run ', stateSpan(getString(run, 'status') ?? 'unknown status'), ' ', ...testedSpans(run, repo)],
-    ...(branch === undefined ? [] : [`  on ${branch}`]),
+    ...(branch === undefined ? [] : [`  on ${branch}${at}`]),
     ...checkLines(run, checks),
   ]
 }

@@ -172,9 +172,7 @@ export class WaitReporter implements WaitObserver {
       )
     if (results === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
-        await logger.info(
-          `#${pr}: the check "${shorten(name)}" failed${url === undefined ? '.' : `: ${url}`}`,
-        )
+        await logger.info(`#${pr}: ${shorten(name)} failed${url === undefined ? '.' : `: ${url}`}`)
     const endsAtPause = end.outcome === 'pending' && options.failOnPaused && isPaused(target.queue)
     if (endsAtPause && results !== 'screen')
       await logger.warnOnce(`The queue for ${queueName(target.request.values)} is paused (--fail-on-paused).`)

@@ -48,11 +48,13 @@ export interface ActionSubject {
 /** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
 export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
 
-/** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
+/** Why a pull request is not merging. The output of `pr explain --json` has these keys, without `head`. */
 export interface Explanation extends ServiceWords {
   readonly pr: number
   readonly targetBranch: string
   readonly title: string | null
+  /** The head commit of the pull request that the queue knows; not in JSON. */
+  readonly head: string | null
   readonly verdict: ExplanationVerdict
   readonly state: string | null
   /** When the pull request entered the state, as the service wrote it. */
@@ -130,6 +132,7 @@ export function explanationOf(sources: ExplainSources): Explanation {
     pr,
     targetBranch,
     title: getString(record, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
+    head: getString(record, 'prSha') ?? null,
     verdict,
     state: state === '' ? null : state,
     since: getString(record, 'stateChangedAt') ?? null,
@@ -155,10 +158,12 @@ function missingFindings(hasNoQueue: boolean, { targetBranch, nameOf }: ExplainS
   const finding = { code: 'not-found', message: `It is not in the queue for ${targetBranch}.` }
   if (hasNoQueue) return [finding]
   const steps: readonly Step[] = [
-    { action: 'wait', why: 'Waits until it appears, and merges or leaves the queue.' },
-    { why: `If it does not appear, check ${placeNames(nameOf)}.` },
+    { action: 'wait', why: `If it was just submitted: ${newSubmissionNote}.` },
+    { action: 'submit', why: 'If it was not submitted.' },
+    { why: `If it should be there, check ${placeNames(nameOf)}.` },
   ]
-  return [finding, { code: 'may-appear', message: newSubmissionNote, steps }]
+  const message = 'A new submission can take up to 90s to appear.'
+  return [finding, { code: 'may-appear', message, steps }]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
-import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../format.ts'
+import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { explainState, isFailureOfTestRun, submitters } from '../reasons.ts'
 import {
@@ -48,7 +48,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     case 'NOT_READY':
       return [
         first,
-        ...orUnknownReason([...readiness, ...hostFindings(facts, failing)]),
+        ...orUnknownReason([...readiness, ...hostFindings(facts, failing)], facts),
         ...stackFindings(facts),
         ...timeLimit(facts),
         ...queueStateFindings(facts, []),
@@ -140,10 +140,25 @@ function submitterFindings({ record }: Facts): readonly Finding[] {
   return author === undefined ? [] : [{ code: 'author', message: `Its author is ${shorten(author)}.` }]
 }
 
-const orUnknownReason = (reasons: readonly Finding[]): readonly Finding[] =>
-  reasons.length > 0
-    ? reasons
+/** For this long after a submission the service may not have read the pull request, in milliseconds. */
+const readingTime = 90_000
+
+/** Returns why a pull request is not ready; without a known reason, that it is too early for one, or that there is none. */
+export function orUnknownReason(
+  reasons: readonly Finding[],
+  { record, now = Number.NaN }: Pick<Facts, 'record' | 'now'>,
+): readonly Finding[] {
+  if (reasons.length > 0) return reasons
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN
+  return elapsed < readingTime
+    ? [
+        {
+          code: 'just-submitted',
+          message: `It was submitted ${formatAgo(elapsed)}; the service is reading it.`,
+        },
+      ]
     : [{ code: 'no-reason', message: 'The service does not report what it is waiting for.' }]
+}
 
 /** Every pull request is not ready for a moment after its submission: the time limit is no news then. */
 const settlingTime = 60_000

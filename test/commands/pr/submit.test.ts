@@ -208,6 +208,19 @@ test('a pull request that is merged already is what --wait wants', async () => {
   })
 })
 
+test('with --wait says what it changed of a pull request that was queued already, also on a pipe', async () => {
+  const queued: Course = [
+    [-60, 'PENDING', { priorityName: 'medium', priorityValue: 100, noBatch: false }],
+    [60, 'MERGED'],
+  ]
+  const run = (flags: string) =>
+    runWithHistory(`pr submit 7 --wait --interval 2s ${flags}`, { pulls: { 7: queued } })
+  expect((await run('--priority high --no-batch')).err).toContain(
+    '#7 was already queued; priority medium -> high; now tested alone.\n',
+  )
+  expect((await run('')).err).toContain('#7 was already queued.\n')
+})
+
 describe('a submission that the service refuses because the pull request is in the queue already (409)', () => {
   const queued: Course = [[-60, 'TESTING', { priorityName: 'medium', priorityValue: 100, noBatch: false }]]
   const refuse = (_: number, operation: string) =>

@@ -100,12 +100,14 @@ describe('`pr wait` of one pull request', () => {
   })
 
   const stopped = '^(?!.*SIG).*\nStopped waiting\\.'
-  const toCancel = '\n  To cancel, run:\n  mergeq pr cancel'
-  const told = 'stopped by SIGINT.*The pull request stays in the queue.*mergeq pr cancel 7(?! )'
+  const goOn = (numbers: string) =>
+    `\n  To continue waiting, run:\n  mergeq pr wait ${numbers}\n  To cancel, run:\n  mergeq pr cancel ${numbers}`
+  const told =
+    'stopped by SIGINT.*The pull request stays in the queue.*mergeq pr wait 7.*mergeq pr cancel 7(?! )'
   test.each<[string, Setting, string, readonly number[]]>([
-    ['pr wait 7', person, `${stopped} #7 stays in the queue\\.${toCancel} 7\n$`, []],
-    ['pr wait 7 10', person, `${stopped} #7 and #10 stay in the queue\\.${toCancel} 7 10\n$`, []],
-    ['pr wait 9', person, `${stopped}${toCancel} 9\n$`, []],
+    ['pr wait 7', person, `${stopped} #7 stays in the queue\\.${goOn('7')}\n$`, []],
+    ['pr wait 7 10', person, `${stopped} #7 and #10 stay in the queue\\.${goOn('7 10')}\n$`, []],
+    ['pr wait 9', person, `${stopped}${goOn('9')}\n$`, []],
     ['queue wait', person, `${stopped}\n$`, []],
     ['pr wait 7', {}, told, []],
     // What had ended is reported.
@@ -148,7 +150,7 @@ describe('`pr wait` of one pull request', () => {
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
       exit: 5,
       message: reason,
-      hint: 'Check the number, --repo and --target-branch.\nTo wait longer for a submission to appear, increase --grace.',
+      hint: 'If it was not submitted: mergeq pr submit 7\nCheck the number, --repo and --target-branch.\nTo wait longer for a submission to appear, increase --grace.',
     })
   })
 
@@ -614,7 +616,7 @@ describe('the failing checks of a wait', () => {
   test('are in the log of a pipe, whose standard output stays unchanged; not with -q', async () => {
     const { out, err, operations } = await runWithHistory(line, runOf('test'))
     expect({ out, reads: reads(operations) }).toEqual({ out: '7\tfailed\tFAILED\t2\n', reads: 1 })
-    expect(err).toBe(`#7 TESTING\n#7 TESTING -> FAILED\n#7: the check "test" failed: ${url}#test\n`)
+    expect(err).toBe(`#7 TESTING\n#7 TESTING -> FAILED\n#7: test failed: ${url}#test\n`)
     const quiet = await runWithHistory(`${line} -q`, runOf('test'))
     expect({ out: quiet.out, reads: reads(quiet.operations) }).toEqual({ out, reads: 0 })
     expect(quiet.err).not.toContain('check')

@@ -124,7 +124,7 @@ function serviceRows(explanation: Explanation): readonly (readonly [string, Json
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
 const saidAbove = [
   ...['not-found', 'not-ready', 'pending', 'testing', 'merged', 'failed', 'cancelled'],
-  ...['position', 'failing-checks'],
+  ...['position', 'failing-checks', 'may-appear'],
 ]
 
 /** The reasons of the service that only repeat the state. */
@@ -201,7 +201,7 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
  * tested pull requests, how it was tested: alone or with others, and on top of which.
  */
 function testRunLines(explanation: Explanation): readonly StyledLine[] {
-  const { pr, targetBranch, testRun, state, reasons } = explanation
+  const { pr, targetBranch, testRun, state, reasons, head } = explanation
   const cause = state === 'FAILED' ? reasons.find(({ code }) => code === 'failed')?.message : undefined
   if (testRun === null) return cause === undefined ? [] : [`  ${cause}`]
   // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
@@ -221,7 +221,11 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const alone = builtOn.length === 0 ? ' alone,' : ''
   const company = others.length === 0 ? alone : ` in a batch with ${numbers(others)},`
   const base = builtOn.length === 0 ? targetBranch : `${targetBranch} and ${numbers(builtOn)}`
-  const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested${company} on top of ${base}`
+  const at =
+    head !== null && /^[\da-f]{7,64}$/i.test(head)
+      ? ` at ${head.slice(0, 7)}${company === '' ? '' : ','}`
+      : ''
+  const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested${at}${company} on top of ${base}`
   const isName = cause?.startsWith('GitHub') === true
   const end =
     cause === undefined ? '.' : `; ${isName ? cause : `${cause.charAt(0).toLowerCase()}${cause.slice(1)}`}`
