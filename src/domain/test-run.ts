@@ -59,6 +59,8 @@ export interface TestRun {
   /** The pull requests that were tested, and those that they were tested on top of. */
   readonly tested: readonly number[]
   readonly builtOn: readonly number[]
+  /** Whether it tests a part of a batch that failed. */
+  readonly isOfSplit: boolean
 }
 
 export interface FailingCheck {
@@ -164,5 +166,6 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
       getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber') ?? null),
     ),
     builtOn: numbers(getArray(run, 'dependentPrs')),
+    isOfSplit: /-bisection[^/]*$/.test(getString(run, 'testBranch') ?? ''),
   }
 }

@@ -159,7 +159,9 @@ describe('waitForPullRequests', () => {
     })
     const error = await client.waitForPullRequests({ prs: [7], signal: stop.signal }).catch(error => error)
     expect(error).toMatchObject({ kind: 'interrupted', exit: 130, cause: 'shift is over' })
-    expect(error.hint).toBe('To cancel, run:\ncancelPullRequest({ pr: 7 })')
+    expect(error.hint).toBe(
+      'To continue waiting, run:\nwaitForPullRequests({ prs: [7] })\nTo cancel, run:\ncancelPullRequest({ pr: 7 })',
+    )
     const sent = requests.length
     await expect(client.waitForPullRequests({ prs: [7], signal: stop.signal })).rejects.toMatchObject({
       kind: 'interrupted',

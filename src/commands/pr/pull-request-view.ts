@@ -1,5 +1,6 @@
 import type { ParamValues } from '../../api/operation.ts'
 import type { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { isOfSplit, nameBatch, testedIn } from '../../domain/batches.ts'
 import { orUnknownReason } from '../../domain/explain/findings.ts'
 import { isStacked, readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, shorten } from '../../domain/format.ts'
@@ -70,6 +71,29 @@ const eventRows = (record: JsonObject): readonly JsonObject[] =>
       run: testRunOfEvent(event),
     }
   })
+
+/** How many characters of the id of a test run a person sees. */
+const shownIdLength = 8
+
+/** Returns an event as a row for a person: its test run is short, and what the service gives no reason for has words. */
+function drawnEvent(event: JsonObject): JsonObject {
+  const state = stateOfEvent(event)
+  const batch = testedIn(event)
+  const tests = batch.length > 1 ? `Its tests started, in batch ${nameBatch(batch)}.` : 'Its tests started.'
+  const sentences = new Map([
+    ['TESTING', tests],
+    ['PENDING_FAILURE', 'Its tests failed; the cause is open.'],
+  ])
+  return {
+    timestamp: event.timestamp,
+    state,
+    reason: isOfSplit(event)
+      ? 'Its batch failed and is being split.'
+      : (explainEvent(state, event).sentence ?? sentences.get(state)),
+    actor: explainEvent(state, event).words.actor,
+    run: testRunOfEvent(event)?.slice(0, shownIdLength),
+  }
+}
 
 /** Returns what the service expects: the name and the form of the field are not documented. */
 function estimateText(record: JsonObject): string {
@@ -169,7 +193,8 @@ export function viewPullRequest(
           : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
       const lines = pullRequestSheet(shown, number, { page, place, targetBranch, now: cli.startedAt })
       const heading = [...lines, ...why]
-      return events.length === 0 ? { heading } : { heading, columns: timelineColumns, rows: events }
+      if (events.length === 0) return { heading }
+      return { heading, columns: timelineColumns, rows: eventsOf(record).map(drawnEvent) }
     },
   }
 }

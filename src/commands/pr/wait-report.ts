@@ -2,9 +2,10 @@ import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
+import { describeSplit } from '../../domain/batches.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
 import type { OutputFormat } from '../../domain/output-formats.ts'
-import { waitOutcomes } from '../../domain/states.ts'
+import { isUnderTest, waitOutcomes } from '../../domain/states.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
@@ -94,15 +95,29 @@ export class WaitReporter implements WaitObserver {
     if (this.isStream) return printer.add(resultOf(changeRecord(pr, change, host.clock.now())))
     const hasReader = messages === 'person'
     if (isEnd && drawsResults(this.cli) && (hasReader || from === undefined)) return
-    if (hasReader)
-      return logger.infoLine([
+    if (hasReader) {
+      await logger.infoLine([
         linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
         ' ',
         ...(from === undefined ? [] : [stateSpan(from), ' -> ']),
         stateSpan(to),
         position === undefined ? '' : `, ${formatOrdinal(position)}`,
       ])
+      return isUnderTest(from ?? '') && to === 'PENDING' ? this.reportSplit(request) : undefined
+    }
     return logger.info(describeChange(pr, change))
+  }
+
+  /** Says that the failed batch of a pull request is split, if its timeline says so. */
+  private async reportSplit({ values }: WaitTarget['request']): Promise<void> {
+    const { cli } = this
+    if (!readsMore(cli)) return
+    const { repo, targetBranch, pr } = values
+    const params = { repo, targetBranch, pr, includeTimeline: true }
+    const once = { once: true, quiet: true, limits: this.wait.limits }
+    const { record = {} } = await tryRead(cli.client(), getSubmittedPullRequest, params, once)
+    const split = describeSplit(record)
+    if (split !== undefined) await cli.logger.info(`#${pr} is tested again: ${split}.`)
   }
 
   /** Reports that a pull request is submitted, or was in the queue already: in NDJSON, and again for a person. */

@@ -1,4 +1,5 @@
 import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { describeSplit, wasSplit } from '../batches.ts'
 import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { explainState, isFailureOfTestRun, submitters } from '../reasons.ts'
@@ -61,7 +62,14 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
       return [first, ...queueStateFindings(facts, ['PAUSED']), ...position, ...hostReasons]
     case 'TESTING':
     case 'PENDING_FAILURE':
-      return [first, ...checks, ...queueStateFindings(facts, []), ...position, ...hostReasons]
+      return [
+        first,
+        ...(run?.isOfSplit === true && state === 'TESTING' ? [testedAgain] : []),
+        ...checks,
+        ...queueStateFindings(facts, []),
+        ...position,
+        ...hostReasons,
+      ]
     case 'FAILED': {
       const isOwn = isFailureOfTestRun(explainState(facts.record, run))
       const failing = checks.filter(({ code }) => isOwn && code === 'failing-checks')
@@ -82,6 +90,11 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     default:
       return [first, ...hostReasons]
   }
+}
+
+const testedAgain: Finding = {
+  code: 'batch-split',
+  message: 'It is tested again: its batch failed and is being split.',
 }
 
 const stateMessages = new Map([
@@ -267,8 +280,16 @@ function hostFindings({ record, targetBranch }: Facts, failing: readonly string[
       found => `It is waiting for ${found}.`,
     ),
     ...(hostText === '' ? [] : [{ code: 'host-says', message: `GitHub says: ${shorten(hostText)}` }]),
-    ...(isSaid ? [] : [{ code: 'service-says', message: sentence }]),
+    ...(isSaid ? [] : [{ code: 'service-says', ...splitFinding(record, sentence) }]),
   ]
+}
+
+/** What is said of a pull request that waits again: of one whose batch is split, which batch that is. */
+function splitFinding(record: JsonObject, sentence: string): Pick<Finding, 'message' | 'short'> {
+  const split = stateOf(record) === 'PENDING' ? describeSplit(record) : undefined
+  return split === undefined
+    ? { message: sentence }
+    : { message: `It is tested again: ${split}.`, short: 'its batch is being split' }
 }
 
 /** Returns that the pull requests below it are tested with a stacked one (docs/reference/service.md, "Stacks"). */
@@ -317,7 +338,7 @@ function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   )
 }
 
-function slotFindings({ queue, entry }: Facts): readonly Finding[] {
+function slotFindings({ queue, entry, record }: Facts): readonly Finding[] {
   const { testing, concurrency, isBatching } = testSlots(queue)
   const numbers = (entries: readonly QueueEntry[]) => entries.map(({ pr }) => `#${pr}`)
   const isFull = concurrency !== undefined && testing.length >= concurrency && !isBatching
@@ -341,7 +362,7 @@ function slotFindings({ queue, entry }: Facts): readonly Finding[] {
       names => `Its priority value is ${priority}. Pull requests ahead with a higher priority: ${names}.`,
     ),
   ]
-  if (!isBatching || get(entry?.record, 'noBatch') === true) return findings
+  if (!isBatching || get(entry?.record, 'noBatch') === true || wasSplit(record)) return findings
   const minSize = getNumber(queue, 'batchingMinSize')
   const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
   const size = minSize === undefined ? '' : ` of at least ${minSize}`
