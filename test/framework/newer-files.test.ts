@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openStory, type Story } from '../support/harness.ts'
+
+describe('a file of a newer version (docs/versions.md)', () => {
+  let story: Story
+  beforeEach(async () => {
+    story = await openStory()
+  })
+  afterEach(() => story.close())
+  const queue = 'repo: acme/web\ntargetBranch: main\n'
+
+  test.each([
+    ['a setting that the live queue does not have', `${queue}settings:\n  later: 1\n  concurrency: 2\n`],
+    ['an unknown key', `${queue}later: 1\nsettings:\n  concurrency: 2\n`],
+  ])('a queue file with %s changes nothing', async (_, text) => {
+    const files = { 'queue.yaml': text }
+    const { code, out, err } = await story.mergeq('queue apply -f queue.yaml --yes', { files })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^mergeq: queue\.yaml.*unknown (?:queue setting|key) 'later'/m)
+  })
+
+  test.each([
+    [
+      'an unknown field',
+      [{ repo: 'github.com/acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED', later: 1 }],
+      0,
+    ],
+    ['another form', { version: 2, queues: [] }, 2],
+  ])('a record with %s', async (_, record, due) => {
+    const files = { 'states.json': JSON.stringify(record) }
+    const { code } = await story.mergeq('queue resume --from states.json --yes', { files })
+    expect(code).toBe(due)
+  })
+
+  test('a project file with an unknown key is used, with one warning', async () => {
+    const files = { '.mergeq.json': '{"repo":"acme/web","later":1}' }
+    const { code, err } = await story.mergeq('queue get', { files })
+    expect(code).toBe(0)
+    expect(err.match(/1 unknown key ignored: later\./g)).toHaveLength(1)
+  })
+
+  test('a receipt with an unknown field is read', async () => {
+    const input = '{"operation":"submitPullRequest","pr":4,"ok":false,"later":1}\n'
+    expect(await story.mergeq('pr cancel - --yes', { input })).toMatchObject({
+      code: 5,
+      out: expect.stringMatching(/^4\t/),
+    })
+  })
+})
