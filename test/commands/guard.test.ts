@@ -98,13 +98,52 @@ describe('`guard`', () => {
 
   const merged = serviceKnowing({ ...record, state: 'merged', isCurrentlySubmittedToQueue: false })
   test.each([
-    ['a branch without a pull request', line('other'), serviceKnowing(), 1],
-    ['the deletion of another branch', deletion.replace('fix', 'other'), serviceKnowing(), 1],
-    ['one that was merged', line('fix'), merged, 1],
+    ['a branch without a pull request', line('other'), serviceKnowing(), 2],
+    ['the deletion of another branch', deletion.replace('fix', 'other'), serviceKnowing(), 2],
+    ['one that was merged', line('fix'), merged, 2],
     ['tags and new branches', `(delete) ${none} refs/tags/fix ${one}\n${line('fix', none)}`, merged, 0],
   ])('allows the push silently: %s', async (_, input, answer, asked) => {
     const { code, out, err, requests } = await guard(input, answer)
     expect({ code, out, err, asked: requests.length }).toEqual({ code: 0, out: '', err: '', asked })
+  })
+
+  describe('of a branch on which a queued pull request is stacked', () => {
+    const above = { prNumber: 8, state: 'pending', prBaseBranch: 'cart' }
+    const stack = { body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 5 }, above] }) }
+    const answer = serviceKnowing(record, stack)
+
+    test.each([
+      ['push', 'Pushing', line('cart')],
+      ['deletion', 'Deleting the branch', deletion.replace('fix', 'cart')],
+    ])('stops the %s with 21', async (what, doing, input) => {
+      const { code, err, requests } = await guard(input, answer)
+      expect(code).toBe(21)
+      expect(err).toMatch(
+        `mergeq: The ${what} of cart was blocked: #8 is stacked on cart. It is pending, position 2 of 2 in the queue for main. ${doing} would remove #8 from the queue and lose its position.\n  Wait until #8 has finished: mergeq pr wait 8\n`,
+      )
+      expect(requests.filter(({ path }) => path.endsWith('/getQueue'))).toHaveLength(1)
+    })
+
+    test.each([
+      ['the target branch', line('main'), { body: stack.body.replace('cart', 'main') }, ''],
+      ['another branch', line('other'), stack, ''],
+      ['a branch of a fork', line('cart'), stack, 'https://github.com/ada/web.git'],
+    ])('allows the push of %s', async (_, input, queue, url) => {
+      const spawn = checkout('')
+      const env = { ...where }
+      const service = serviceKnowing(record, queue)
+      const remote = url === '' ? 'https://github.com/acme/web.git' : url
+      const { code, err } = await mergeq(`guard -- origin ${remote}`, { env, input, answer: service, spawn })
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+    })
+
+    test('goes on with a warning if the queue cannot be read, unless --fail-closed', async () => {
+      const broken = serviceKnowing(record, { status: 500 })
+      const { code, err } = await guard(line('cart'), broken)
+      expect(code).toBe(0)
+      expect(err).toMatch(/^mergeq: The queue could not be checked, so the push continues: .*\n$/)
+      expect((await guard(line('cart'), broken, '--fail-closed')).code).toBe(7)
+    })
   })
 
   test('finds a queued pull request by the commit that the remote has', async () => {

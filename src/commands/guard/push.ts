@@ -6,6 +6,7 @@ import type { RequestLimits } from '../../api/service-client.ts'
 import { listHeads } from '../../config/checkout.ts'
 import { parseGitRemote, runGit } from '../../config/git.ts'
 import { elapsedSince, formatAge } from '../../domain/format.ts'
+import { memoize } from '../../domain/memoize.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../../domain/states.ts'
 import { isSameRepository, type Repository } from '../../domain/values/repository.ts'
@@ -69,6 +70,8 @@ interface GuardedQueue {
   readonly limits: RequestLimits
   /** The milliseconds that the push may still be delayed. */
   remaining(): number
+  /** Reads the queue, once for all branches; undefined if there is none. */
+  readQueue(): Promise<JsonObject | undefined>
 }
 
 /** Whether a URL belongs to another repository, such as a fork. */
@@ -87,14 +90,19 @@ async function findByCommit(
   return [...heads].flatMap(([pr, head]) => (head === from ? [Number(pr)] : []))
 }
 
+interface FoundPullRequest {
+  /** The record of the pull request that a push would remove from the queue. */
+  readonly record?: JsonObject
+  /** Whether its base is the pushed branch, and not its head. */
+  readonly isAbove?: boolean
+  /** Why only the name of the branch was looked up. */
+  readonly problem?: string
+}
+
 /**
- * Returns the record of the pull request that a push would remove from the queue, if one is found; or the problem
- * because of which only the name of the branch was looked up.
+ * Finds the pull request that a push would remove from the queue: one of the branch itself, or one that is stacked on it.
  */
-async function findQueuedPullRequest(
-  push: PushedBranch,
-  guarded: GuardedQueue,
-): Promise<{ readonly record?: JsonObject; readonly problem?: string }> {
+async function findQueuedPullRequest(push: PushedBranch, guarded: GuardedQueue): Promise<FoundPullRequest> {
   const { queue, remoteUrl, cli, limits } = guarded
   const { branch, from } = push
   const read = async (values: { readonly head: string } | { readonly pr: number }) => {
@@ -109,12 +117,24 @@ async function findQueuedPullRequest(
   if (record !== undefined && !isOfOtherFork) return { record }
   // The service may call its head branch something else, or know that of another fork.
   const numbers = await findByCommit(push, guarded)
-  if (typeof numbers === 'string') return { problem: numbers }
-  for (const pr of numbers) {
+  for (const pr of typeof numbers === 'string' ? [] : numbers) {
     const found = await read({ pr })
     if (found !== undefined) return { record: found }
   }
-  return {}
+  const above = await findAbove(push, guarded)
+  if (above !== undefined) return { record: above, isAbove: true }
+  return typeof numbers === 'string' ? { problem: numbers } : {}
+}
+
+/** Returns the queue's record of a pull request whose base is the pushed branch: a push to its stack removes it. */
+async function findAbove(
+  { branch }: PushedBranch,
+  { queue, remoteUrl, readQueue }: GuardedQueue,
+): Promise<JsonObject | undefined> {
+  // A branch of a fork is no base of a stack.
+  if (branch === queue.targetBranch || isOtherRepository(remoteUrl, queue.repo)) return undefined
+  const entries = queueEntries((await readQueue()) ?? {})
+  return entries.find(({ record }) => record.prBaseBranch === branch && isQueued(record))?.record
 }
 
 /**
@@ -123,10 +143,11 @@ async function findQueuedPullRequest(
  */
 async function createBlockedPushError(
   record: JsonObject,
+  isAbove: boolean,
   { branch, isDeletion }: PushedBranch,
-  { queue, cli, limits, isCheck }: GuardedQueue,
+  { queue, cli, isCheck, readQueue }: GuardedQueue,
 ): Promise<MergeqError> {
-  const liveQueue = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
+  const liveQueue = await readQueue().catch(() => undefined)
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'
@@ -145,7 +166,8 @@ async function createBlockedPushError(
     'check-failed',
     [
       ...(isCheck ? [] : [`The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`]),
-      `${name} ${lasting}, ${place}in the queue for ${queue.targetBranch}.`,
+      ...(isAbove ? [`${name} is stacked on ${branch}.`] : []),
+      `${isAbove ? 'It' : name} ${lasting}, ${place}in the queue for ${queue.targetBranch}.`,
       `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue${hasPosition ? ` and lose ${loss}` : ''}.`,
     ].join(' '),
     {
@@ -197,15 +219,17 @@ export async function guardPush(remoteUrl: string | undefined, isCheck: boolean,
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())
   const limits = { maxRetries: 0, timeout: remaining }
-  const guarded = { queue, remoteUrl, cli, isCheck, limits, remaining }
+  const readQueue = memoize(() => readIfFound(cli.client(), getQueue, queue, { limits }))
+  const guarded = { queue, remoteUrl, cli, isCheck, limits, remaining, readQueue }
   const failures: MergeqError[] = []
   for (const push of pushes) {
-    const { record, problem } = await findQueuedPullRequest(push, guarded).catch(error => {
+    const found = await findQueuedPullRequest(push, guarded).catch((error): FoundPullRequest => {
       failures.push(failureOrThrow(error))
-      return { record: undefined, problem: undefined }
+      return {}
     })
+    const { record, isAbove = false, problem } = found
     host.interrupted.throwIfAborted()
-    if (record !== undefined) throw await createBlockedPushError(record, push, guarded)
+    if (record !== undefined) throw await createBlockedPushError(record, isAbove, push, guarded)
     if (problem !== undefined)
       await logger.warn(
         isCheck
