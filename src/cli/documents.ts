@@ -45,8 +45,8 @@ const sent = {
   delivery: field(oneOf('confirmed', 'confirmed-by-read', 'not-applied', 'unknown')),
 }
 
-/** The receipt of a change; `more` are fields that are always there. */
-const receipt = (more: RecordType['fields'] = {}) =>
+/** The receipt of a change; `more` are fields that are always there, `others` some that are not. */
+const receipt = (more: RecordType['fields'] = {}, others: RecordType['fields'] = {}) =>
   record(
     { ...sent, ...more, ok: flag },
     {
@@ -55,6 +55,7 @@ const receipt = (more: RecordType['fields'] = {}) =>
       testId: text,
       ticket: text,
       targets: field("number | 'ALL'"),
+      ...others,
       ...failure,
     },
   )
@@ -112,7 +113,10 @@ const queueCheck = record({
 
 /** Without an entry, or with an empty one, a command prints no JSON of its own. */
 const documents: Readonly<Record<string, readonly Field[]>> = {
-  'pr submit': [nested(receipt({ submitted: flagOrNull })), nested(waitResult({ submitted: flagOrNull }))],
+  'pr submit': [
+    nested(receipt({ submitted: flagOrNull }, { stacked: flag })),
+    nested(waitResult({ submitted: flagOrNull })),
+  ],
   'pr land': [nested(waitResult({ submitted: flagOrNull, attempts: number }))],
   'pr wait': [nested(waitResult())],
   'pr get': [nested(shownPullRequestRecord)],

@@ -73,11 +73,21 @@ export interface StateChange {
   readonly to: string
   readonly at: string | undefined
   readonly position: number | undefined
+  /** Why it waits again, in a sentence, if the service says it. */
+  readonly why?: string | undefined
 }
 
+/** Whether a pull request that was tested waits again. */
+export const isPendingAgain = (from: string | undefined, to: string): boolean =>
+  to === 'PENDING' && ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE'].includes(from ?? '')
+
 /** `#7 PENDING -> TESTING, position 1` */
-export const describeChange = (pr: number, { from, to, position }: StateChange): string =>
-  `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`
+export const describeChange = (pr: number, { from, to, position, why }: StateChange): string =>
+  [
+    `#${pr} ${from === undefined ? '' : `${from} -> `}${to}`,
+    position === undefined ? '' : `, position ${position}`,
+    why === undefined ? '' : `. ${why}`,
+  ].join('')
 
 export interface PullRequestJudgement {
   readonly state: WaitState

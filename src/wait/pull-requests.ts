@@ -1,5 +1,5 @@
 import type { ServiceClient } from '../api/service-client.ts'
-import { describeBase } from '../domain/explain/readiness.ts'
+import { describeBase, isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration, joinTruncated } from '../domain/format.ts'
 import { explainState, mergeDoubtTime } from '../domain/reasons.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
@@ -7,6 +7,7 @@ import { queueName } from '../domain/values/repository.ts'
 import {
   describeChange,
   isPaused,
+  isPendingAgain,
   type Judgement,
   judgePullRequest,
   type StateChange,
@@ -15,7 +16,7 @@ import {
 } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import { extendError, isPermanent, MergeqError, toMergeqError } from '../errors.ts'
-import { getString } from '../json.ts'
+import { getString, type JsonObject } from '../json.ts'
 import { attemptAfter, concludeAttempt, isBetweenAttempts, maySubmitAgain } from './attempts.ts'
 import { automaticDelay, backOff, giveUpLimit, poll } from './poll.ts'
 import { readTargets, type Submit, submitAndRead, type TargetRecord } from './readings.ts'
@@ -152,8 +153,9 @@ function judgeTarget(
   // `--match-head` ends a wait with any other head; a head that `pr land` submitted must not merge as another one.
   const keptHead = options.attempts === undefined ? undefined : target.attempt?.head
   const judgement = judgePullRequest(target.state, observation, { ...options, keptHead })
-  const { state, change, outcome, isOutdated } = judgement
+  const { state, outcome, isOutdated } = judgement
   const record = isOutdated ? target.record : observation.record
+  const change = judgement.change && { ...judgement.change, why: whyPendingAgain(judgement.change, record) }
   const item = { ...target, state, queue, record, attempt: attemptAfter(target, judgement, record) }
   if (outcome === 'error') {
     const failure =
@@ -183,6 +185,15 @@ function judgeTarget(
   return { item: { ...item, attempt: { ...item.attempt, isDue: true, lastEnd } }, change }
 }
 
+/** Returns why a pull request waits again, if the service says it. */
+function whyPendingAgain({ from, to }: StateChange, record: JsonObject | undefined): string | undefined {
+  if (!isPendingAgain(from, to) || record === undefined) return undefined
+  const { words, sentence } = explainState(record)
+  return words.serviceReason === null || words.serviceReason === 'merge_item_now_ready'
+    ? undefined
+    : (sentence ?? undefined)
+}
+
 /** A wait that ends while a failed or cancelled pull request may have merged ends as its record says. */
 function endInDoubt({ state, record }: WaitTarget, end: WaitEnd): WaitEnd {
   const { outcome, failure } = end
@@ -205,7 +216,8 @@ async function reportRound(
     if (message !== undefined)
       await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(item.request.values)}`))
     const { pr, targetBranch } = item.request.values
-    const base = item.attempt === undefined ? undefined : describeBase(pr, item.record, targetBranch)
+    const isTold = item.attempt !== undefined || isStacked(item.record, targetBranch)
+    const base = isTold ? describeBase(pr, item.record, targetBranch) : undefined
     if (base !== undefined) await logger.infoOnce(base)
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)

@@ -3,7 +3,13 @@ import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
 import { queueName } from '../domain/values/repository.ts'
-import { isOutdated, type Judgement, type WaitEnd, type WaitObservation } from '../domain/wait-state.ts'
+import {
+  isOutdated,
+  isPendingAgain,
+  type Judgement,
+  type WaitEnd,
+  type WaitObservation,
+} from '../domain/wait-state.ts'
 import { failureOrThrow, isNotFound, isPassing, isPermanent, type MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { type Listing, readListing, readUnlisted } from './listings.ts'
@@ -115,7 +121,9 @@ export async function readTargets(
   const readTarget = async (target: WaitTarget): Promise<Reading<TargetRecord>> => {
     const { failure, observation, notFound, isOfQueue, queue } = listings.get(target) ?? {}
     if (failure !== undefined) return { failure }
-    if (observation !== undefined && (isOfQueue === true || notFound !== undefined))
+    if (observation?.record !== undefined && isOfQueue === true)
+      return { value: { observation: await withReason(target, observation, wait), queue } }
+    if (observation !== undefined && notFound !== undefined)
       return { value: { observation, notFound, queue } }
     return readTargetRecord(target, queue, observation, wait)
   }
@@ -143,11 +151,23 @@ function wantsWords(
 ): boolean {
   if (!isFailedOrCancelled(stateOf(record)) || outcomeOfRecord(record) === 'pending') return false
   return ![last?.timeline === undefined ? undefined : last, recordBeforeSubmit].some(
-    known => known !== undefined && isSameEnd(known, record),
+    known => known !== undefined && isSameState(known, record),
   )
 }
 
-const isSameEnd = (one: JsonObject | undefined, other: JsonObject): boolean =>
+/** Reads the timeline of a pull request that waits again: it says why. What cannot be read is left out. */
+async function withReason(
+  target: WaitTarget,
+  observation: WaitObservation,
+  wait: Wait,
+): Promise<WaitObservation> {
+  const { record = {} } = observation
+  if (!wait.time.hasTime() || !isPendingAgain(target.state.state, stateOf(record))) return observation
+  const { record: read } = await observe(target, wait, true).catch(() => observation)
+  return read !== undefined && isSameState(read, record) ? { ...observation, record: read } : observation
+}
+
+const isSameState = (one: JsonObject | undefined, other: JsonObject): boolean =>
   stateOf(one) === stateOf(other) && getString(one, 'stateChangedAt') === getString(other, 'stateChangedAt')
 
 /** Whether a record has an end that is not older than another one. */
@@ -175,8 +195,9 @@ async function readTargetRecord(
       const isNewer = isEndSince(withWords.record, read)
       return { value: { queue, observation: isNewer ? withWords : observation } }
     }
-    const record = isSameEnd(last, read) && last?.timeline !== undefined ? { ...last, ...read } : read
-    return { value: { queue, observation: { ...observation, record } } }
+    const record = isSameState(last, read) && last?.timeline !== undefined ? { ...last, ...read } : read
+    const seenNow = await withReason(target, { ...observation, record }, wait)
+    return { value: { queue, observation: seenNow } }
   } catch (error) {
     const failure = failureOrThrow(error)
     if (!isNotFound(failure)) return { failure }

@@ -2,7 +2,7 @@ import { withTimeline } from '../api/extra-reads.ts'
 import { readTestRun } from '../api/test-run-reads.ts'
 import { isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration } from '../domain/format.ts'
-import { explainState, isFailureOfTestRun } from '../domain/reasons.ts'
+import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons.ts'
 import type { ServiceWords } from '../domain/service-words.ts'
 import {
   isFailedOrCancelled,
@@ -70,7 +70,7 @@ export async function createResult(
     outcome === 'cancelled' ||
     isFailed ||
     (outcome === 'left' && isFailedOrCancelled(target.state.state ?? ''))
-  const { failingChecks, words } = await readCause(target, wait, isOver && readsFailingChecks)
+  const { failingChecks, words, sentence } = await readCause(target, wait, isOver && readsFailingChecks)
   const mayBeMerged = words.mayBeMerged && outcome !== 'left'
   const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
   const exit = failure?.exit ?? exitCodeOf(kind ?? 'internal')
@@ -81,7 +81,9 @@ export async function createResult(
     : isUnwatched
       ? unwatchedNote
       : end.note
-  const ended = { ...end, ...(note !== undefined && { note }) }
+  const cause = isOver && failingChecks.length === 0 ? sentence : undefined
+  const remarks = [cause?.replace(/\.$/, ''), note].filter(remark => remark !== undefined).join('. ')
+  const ended = { ...end, ...(remarks !== '' && { note: remarks }) }
   const reason = describeEnd(target, ended, elapsed, { head })
   const record = {
     type: 'result',
@@ -110,7 +112,13 @@ export async function createResult(
 interface Cause {
   readonly failingChecks: readonly FailingCheck[]
   readonly words: ServiceWords
+  /** What the service says, in a sentence. */
+  readonly sentence: string | undefined
 }
+
+/** Returns the sentence about what the service says; undefined if it says nothing. */
+const sentenceOf = ({ words, sentence }: Explained): string | undefined =>
+  words.serviceReason === null && words.actor === null ? undefined : (sentence ?? undefined)
 
 /**
  * Reads why a pull request failed or was cancelled, with the failing checks that explain it: once, within the limits of
@@ -121,7 +129,8 @@ async function readCause(
   { client, limits, time, failingReads }: Wait,
   mayRead: boolean,
 ): Promise<Cause> {
-  const unread = { failingChecks: [], words: explainState(record).words }
+  const explained = explainState(record)
+  const unread = { failingChecks: [], words: explained.words, sentence: sentenceOf(explained) }
   if (!mayRead || !time.hasTime() || failingReads.size >= maxFailingReads) return unread
   failingReads.add(request)
   const { clock } = client.host
@@ -132,7 +141,8 @@ async function readCause(
     const detailed = await withTimeline(client, record, request.values, { limits: readLimits })
     const isOfRun = stateOf(record) === 'FAILED' && isFailureOfTestRun(explainState(detailed))
     const { run } = isOfRun ? await readTestRun(detailed, request.values, client, readLimits) : {}
-    return { failingChecks: run?.failingChecks ?? [], words: explainState(detailed, run).words }
+    const known = explainState(detailed, run)
+    return { failingChecks: run?.failingChecks ?? [], words: known.words, sentence: sentenceOf(known) }
   } catch {
     return unread
   }

@@ -4,6 +4,7 @@ import { explanationJson } from '../../src/api/explain.ts'
 import { explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
 import { wordsFor } from '../../src/config/next-commands.ts'
 import { type ExplainSources, explanationOf } from '../../src/domain/explain/explain-pull-request.ts'
+import { readinessFindings } from '../../src/domain/explain/readiness.ts'
 import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import { joinCommandLine } from '../../src/domain/suggested-command.ts'
@@ -428,4 +429,16 @@ describe('the prose for a terminal', () => {
       '1st 2nd 3rd 4th 11th 12th 13th 21st 112th',
     )
   })
+})
+
+test('missing targets of a stack are those of any of its pull requests', () => {
+  const messages = (more: JsonObject, base = 'fix-cart') => {
+    const readiness = { doesBaseBranchMatch: true, requiresImpactedTargets: true, ...more }
+    return readinessFindings({ prBaseBranch: base, readiness }, {}, 'main').map(({ message }) => message)
+  }
+  expect(messages({ hasImpactedTargets: false })).toEqual([
+    'The queue is waiting for the impacted targets of a pull request of its stack.',
+  ])
+  expect(messages({})).toEqual([expect.stringContaining('of each pull request of its stack')])
+  expect(messages({ hasImpactedTargets: false }, 'main')).toEqual([expect.not.stringContaining('stack')])
 })

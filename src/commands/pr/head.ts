@@ -50,16 +50,19 @@ function otherThan(head: CommitLookup, { pr }: RequestedPullRequest, expected: s
   )
 }
 
-/** Throws an error if the head of a pull request, which is looked up, is not the expected commit. */
+/**
+ * Throws an error if the head of a pull request, which is looked up, is not the expected commit. Returns the record if
+ * that was read.
+ */
 export async function checkHead(
   pullRequest: RequestedPullRequest,
   expected: string,
   cli: Cli,
-): Promise<void> {
+): Promise<JsonObject | undefined> {
   const remote = await findRemoteHead(pullRequest, cli)
   const record = 'commit' in remote ? undefined : await readRecord(pullRequest, cli, {})
   const other = otherThan(headOf(remote, record), pullRequest, expected)
-  if (other === undefined) return
+  if (other === undefined) return record
   const [given, found] = shortCommits(expected, other)
   const message = `The head of #${pullRequest.pr} moved: expected ${given}, found ${found}. Nothing was sent.`
   throw new MergeqError('stale', message)

@@ -8,12 +8,13 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { describeBase } from '../../domain/explain/readiness.ts'
+import { describeBase, isStacked } from '../../domain/explain/readiness.ts'
 import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { styled } from '../../output/styled-text.ts'
+import { singleRecord } from '../../output/view.ts'
 import { type Cli, readsMore } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { receiptRecord } from '../../run/fields.ts'
@@ -25,7 +26,7 @@ import { explainFinished, readRecordOnce } from './reads.ts'
 import { describeResubmission } from './resubmission.ts'
 import { readWaitOptions, submitRecord, waitCommand, waitInputs, waitTimeLimit } from './wait-options.ts'
 
-const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted'] }
+const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted', 'stacked'] }
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -105,10 +106,10 @@ export const prSubmitCommand = command({
     }
     const head = await resolveHead(waitValues.matchHead, targets.length, cli.client())
     const [only] = targets
-    if (head !== undefined && only !== undefined && !cli.options.dryRun) {
-      const { checkHead } = await import('./head.ts')
-      await checkHead(only, head, cli)
-    }
+    const checked =
+      head !== undefined && only !== undefined && !cli.options.dryRun
+        ? await (await import('./head.ts')).checkHead(only, head, cli)
+        : undefined
     const submit = async (target: Target) => {
       const { pr, targetBranch } = target
       const before = await forPerson(cli, () => readRecordOnce(target, cli))
@@ -116,14 +117,18 @@ export const prSubmitCommand = command({
         explainFinished(cli, target, set, ['ok']),
       )
       if (sent === 'printed') return sent
-      const base = describeBase(pr, before, targetBranch)
+      const record = before ?? checked
+      const base = describeBase(pr, record, targetBranch)
       if (base !== undefined) await cli.logger.info(base)
-      return show(
+      const shown = show(
         sent,
         before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
           ? describeResubmission(pr, before ?? {}, { priority, noBatch })
           : `Submitted #${pr} to the queue for ${targetBranch}.`,
       )
+      return isStacked(record, targetBranch)
+        ? { ...shown, ...singleRecord({ ...shown.records[0], stacked: true }) }
+        : shown
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
     const code = await forEach(cli, submitPullRequest, targets, submit, { atOnce: 1 })

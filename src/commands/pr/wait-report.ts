@@ -90,7 +90,7 @@ export class WaitReporter implements WaitObserver {
   async reportChange({ request }: WaitTarget, change: StateChange, isEnd: boolean): Promise<void> {
     const { printer, logger, host, messages } = this.cli
     const { pr, repo } = request.values
-    const { from, to, position } = change
+    const { from, to, position, why } = change
     this.signs.noteOutput()
     if (this.isStream) return printer.add(resultOf(changeRecord(pr, change, host.clock.now())))
     const hasReader = messages === 'person'
@@ -102,6 +102,7 @@ export class WaitReporter implements WaitObserver {
         ...(from === undefined ? [] : [stateSpan(from), ' -> ']),
         stateSpan(to),
         position === undefined ? '' : `, ${formatOrdinal(position)}`,
+        why === undefined ? '' : `. ${why}`,
       ])
       return isUnderTest(from ?? '') && to === 'PENDING' ? this.reportSplit(request) : undefined
     }

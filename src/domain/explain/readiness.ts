@@ -96,8 +96,9 @@ function targetsFinding(
   if (isUploaded !== false)
     return {
       code: 'needs-impacted-targets',
-      message:
-        'The queue needs its impacted targets; the service does not report whether they were uploaded.',
+      message: stacked
+        ? 'The queue needs the impacted targets of each pull request of its stack; the service does not report whether they were uploaded.'
+        : 'The queue needs its impacted targets; the service does not report whether they were uploaded.',
       short: 'may wait for impacted targets',
       steps: [upload],
     }

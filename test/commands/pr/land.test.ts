@@ -180,7 +180,7 @@ describe('`pr land` pauses before it submits again what needs time', () => {
     expect({ code, minutes }).toEqual({ code: 3, minutes: [0, 5] })
     expect(seconds).toBeLessThan(6 * 60)
     expect(result?.reason).toMatch(
-      /^#7 failed after 5m..s\. The time limit is before the next attempt\. Submit it again after 2026-01-05T12:20:..Z$/,
+      /^#7 failed after 5m..s\. The rate limit of GitHub stopped the queue\. The time limit is before the next attempt\. Submit it again after 2026-01-05T12:20:..Z$/,
     )
   })
 

@@ -349,4 +349,17 @@ describe('a submission whose base is another branch', () => {
     if (expected === undefined) expect(err).not.toMatch(/base of|stacked/)
     else expect(err.replaceAll(/\u001b\[\d*m/g, '').replaceAll(/\s+/g, ' ')).toContain(expected)
   })
+
+  test('is in the receipt where --match-head read the record', async () => {
+    const head = '4f2a9c1e'.repeat(5)
+    const send = async (base: string) => {
+      const body = JSON.stringify({ ...record(base, true), prSha: head })
+      const answer: Script = ({ path }) => (path.endsWith('/submitPullRequest') ? { body: 'OK' } : { body })
+      const line = `pr submit 7 -R acme/web -b main --match-head ${head} --json`
+      const { out, err } = await mergeq(line, { answer })
+      return { stacked: JSON.parse(out).stacked, isTold: err.includes(stacked) }
+    }
+    expect(await send('feature-1')).toEqual({ stacked: true, isTold: true })
+    expect(await send('main')).toEqual({ stacked: undefined, isTold: false })
+  })
 })

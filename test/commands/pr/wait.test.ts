@@ -346,6 +346,70 @@ describe('`pr wait` of one pull request', () => {
   })
 })
 
+describe('a wait says what the service says', () => {
+  const event = (state: string, reason: string) => ({
+    timeline: [{ timestamp: '2026-01-05T12:00:02.000Z', [state]: { reason, actor: { gitHubLogin: 'ada' } } }],
+  })
+  const again: Course = [
+    [0, 'TESTING'],
+    [2, 'PENDING', event('pending', 'tests_restarted_by_user')],
+    [4, 'MERGED'],
+  ]
+
+  test.each(['7', '7 8'])('of a pull request that waits again: %s', async numbers => {
+    const { code, err, asked } = await runWithHistory(`pr wait ${numbers} --interval 2s`, {
+      pulls: { 7: again, 8: 'TESTING, 4 MERGED' },
+    })
+    expect(code).toBe(0)
+    expect(err).toMatch(
+      /^#7 TESTING -> PENDING(, position 1)?\. It waits again because its tests were restarted by ada\.$/m,
+    )
+    const alone = asked.filter(
+      ({ operation, second }) => operation === 'getSubmittedPullRequest' && second === 2,
+    )
+    expect(alone).toHaveLength(numbers === '7' ? 2 : 1)
+  })
+
+  test('but not of one that waits for the first time', async () => {
+    const first: Course = [
+      [0, 'NOT_READY'],
+      [2, 'PENDING', event('pending', 'merge_item_now_ready')],
+      [4, 'MERGED'],
+    ]
+    const { err } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: first } })
+    expect(err).toMatch(/^#7 NOT_READY -> PENDING(, position 1)?$/m)
+  })
+
+  test.each([
+    ['cancelled', 'cancellation', 'pr_closed', '#7 was cancelled after 2s. It was closed by ada'],
+    ['failed', 'failure', 'github_api_rate_limit_exceeded', '#7 failed after 2s. The rate limit of GitHub '],
+    [
+      'failed',
+      'failure',
+      'warp_core_breach',
+      '#7 failed after 2s. The service says: warp_core_breach by ada',
+    ],
+  ])('of one that is %s: %s %s', async (state, key, word, reason) => {
+    const course: Course = [
+      [0, 'TESTING'],
+      [2, state, event(key, word)],
+    ]
+    const { out } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: course } })
+    expect(JSON.parse(out).reason).toContain(reason)
+  })
+
+  test('of a stack, once', async () => {
+    const stacked = { prBaseBranch: 'fix-cart', readiness: { doesBaseBranchMatch: true } }
+    const course: Course = [
+      [0, 'NOT_READY', stacked],
+      [2, 'MERGED', stacked],
+    ]
+    const { out, err } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: course } })
+    expect(err.match(/#7 is stacked on fix-cart: the pull requests below it are tested/g)).toHaveLength(1)
+    expect(JSON.parse(out).stacked).toBe(true)
+  })
+})
+
 describe('`pr wait` of several pull requests', () => {
   test('prints results in the order given, and the worst code wins', async () => {
     const line = 'pr wait 7 8 9 10 --interval 2s --timeout 10s'
