@@ -10,7 +10,7 @@ import { countResults, type RangeNumbers } from '../../domain/queue-report.ts'
 import { formatDate, type TimeRange } from '../../domain/time-range.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { failureOrThrow, type MergeqError } from '../../errors.ts'
+import type { MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
@@ -18,7 +18,7 @@ import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flagName, paramInput } from '../../run/inputs.ts'
 import { readListOf } from '../../run/lists.ts'
-import { explainNotFound } from '../../run/send.ts'
+import { explained, explainNotFound } from '../../run/send.ts'
 import { type Queue, queueInput } from '../../run/values.ts'
 import { type Measure, measures, shownMeasure } from './report-measures.ts'
 
@@ -147,15 +147,16 @@ export const queueReportCommand = command({
   ],
   async run({ queue, since = '7d', until, maxPages }, cli) {
     const { options, printer, logger, startedAt } = cli
-    const now = options.dryRun ? startedAt : await rangeEnd(cli.client(), listTestRuns, queue, startedAt)
+    const explain = explained(cli, failure => explainNotFound(cli, listTestRuns, queue, failure))
+    const now = options.dryRun
+      ? startedAt
+      : await rangeEnd(cli.client(), listTestRuns, queue, startedAt).catch(explain)
     const range = parseKeptRange(since, until, now, flagName)
     if (options.dryRun)
       return printRequests(cli, testingResultsPage, [
         { ...queue, since: range.start, until: range.end, pageSize: 100 },
       ])
-    const main = await readRange({ range, queue, maxPages }, () => false, cli).catch(async error => {
-      throw await explainNotFound(cli, listTestRuns, queue, failureOrThrow(error))
-    })
+    const main = await readRange({ range, queue, maxPages }, () => false, cli).catch(explain)
     const expected = rangeBefore(range, now)
     const pagesLeft = maxPages === undefined ? undefined : maxPages - main.end.pages
     const earlier =
@@ -193,6 +194,11 @@ export const queueReportCommand = command({
     if (cli.results !== 'screen') for (const note of notes) await logger.info(note)
     const broken = [main, earlier].find(read => read?.end.complete === false)
     if (broken !== undefined) throw incompleteListError(broken.end, cli.command)
+    if (pagesLeft === 0 && expected !== undefined)
+      throw incompleteListError(
+        { problem: 'no page was left for the range before (raise --max-pages)' },
+        cli.command,
+      )
     return 0
   },
 })

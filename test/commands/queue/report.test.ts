@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+import { mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const hour = 3_600_000
 const headers = { date: new Date(noon).toUTCString() }
@@ -141,13 +141,36 @@ describe('`queue report`', () => {
     expect(out).toMatch(/\| Note \| The range before is shorter, .* \|/)
   })
 
-  test('reads 20,000 results of 45 days in 200 pages', async () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => result(index, (index * 44 * 24) / 20_000))
+  test('reads 100 results a page, after a read of the queue', async () => {
+    const many = Array.from({ length: 2_000 }, (_, index) => result(index, (index * 44 * 24) / 2_000))
     const { code, out, requests } = await report('--since 45d --json', { answer: service(many) })
     expect({ code, results: JSON.parse(out).range.results, requests: requests.length }).toEqual({
       code: 0,
-      results: 20_000,
-      requests: 201,
+      results: 2_000,
+      requests: 21,
     })
-  }, 60_000)
+  })
+
+  test('is incomplete where no page is left for the range before', async () => {
+    const { code, out, err } = await report('--max-pages 1 --json')
+    const { range, before, notes } = JSON.parse(out)
+    expect({ code, complete: range.complete, before, notes }).toEqual({
+      code: 17,
+      complete: true,
+      before: null,
+      notes: ['The range before was not read.'],
+    })
+    expect(err).toContain('no page was left for the range before (raise --max-pages)')
+  })
+
+  test.each(['queue report', 'queue runs'])('%s says that there is no such queue', async line => {
+    const story = await openStory()
+    try {
+      const { code, out, err } = await story.mergeq(`${line} -b other`, { terminal: true })
+      expect({ code, out }).toEqual({ code: 5, out: '' })
+      expect(err).toContain('acme/web has no queue for other.')
+    } finally {
+      await story.close()
+    }
+  })
 })
