@@ -1,5 +1,5 @@
 import { isMergeqError, usageError } from '../errors.ts'
-import type { Files } from '../host/host.ts'
+import type { Files, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { maxStoreSize, parseDocument } from './settings-document.ts'
 
@@ -10,10 +10,7 @@ const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
  * Returns the document of the settings of the machine. Throws a usage error for a file that somebody else than root can
  * change, for one that cannot be read, and for one with a token.
  */
-export async function readMachineDocument(
-  path: string,
-  files: Pick<Files, 'readOwned'>,
-): Promise<JsonObject> {
+async function readMachineDocument(path: string, files: Pick<Files, 'readOwned'>): Promise<JsonObject> {
   const refuse = (problem: string, fix: string) =>
     usageError(
       `The settings of this machine (${path}) are refused: ${problem}.`,
@@ -38,4 +35,20 @@ export async function readMachineDocument(
     if (isMergeqError(error)) throw error
     throw refuse(error instanceof Error ? error.message : String(error), 'Fix the file.')
   }
+}
+
+/** Returns the settings of the machine; nothing with `MERGEQ_MACHINE_CONFIG=off`. Throws a usage error for wrong ones. */
+export async function readMachineSettings({
+  env: { MERGEQ_MACHINE_CONFIG: use = '' },
+  files,
+  machineFile: path,
+}: Pick<ServiceHost, 'env' | 'files' | 'machineFile'>) {
+  if (use !== '' && use.toLowerCase() !== 'off')
+    throw usageError(
+      `MERGEQ_MACHINE_CONFIG: '${use}' is not valid; must be off.`,
+      'To ignore the settings of the machine, set MERGEQ_MACHINE_CONFIG=off.',
+    )
+  return use !== '' || path === undefined
+    ? undefined
+    : { path, document: await readMachineDocument(path, files) }
 }

@@ -85,15 +85,8 @@ export function openStore(host: ServiceHost): Store {
 
 async function readMachineFile(host: ServiceHost): Promise<MachineSettings | undefined> {
   const { env, files, machineFile: path } = host
-  const { MERGEQ_MACHINE_CONFIG: use = '' } = env
-  if (use !== '' && use.toLowerCase() !== 'off')
-    throw usageError(
-      `MERGEQ_MACHINE_CONFIG: '${use}' is not valid; must be off.`,
-      'To ignore the settings of the machine, set MERGEQ_MACHINE_CONFIG=off.',
-    )
-  if (use !== '' || path === undefined || !(await files.exists(path))) return undefined
-  const { readMachineDocument } = await import('./machine-settings.ts')
-  return { path, document: await readMachineDocument(path, files) }
+  if (!env.MERGEQ_MACHINE_CONFIG && (path === undefined || !(await files.exists(path)))) return undefined
+  return (await import('./machine-settings.ts')).readMachineSettings(host)
 }
 
 /**
