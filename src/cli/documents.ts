@@ -214,7 +214,21 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
     ),
   ],
   guard: [nested(record({ hook: text, did: text }))],
-  'auth status': [nested(record({ source: text, origin: text, lastCharacters: text, verification: text }))],
+  'auth status': [
+    nested(
+      record({
+        source: text,
+        origin: text,
+        profile: text,
+        settingsFile: text,
+        lastCharacters: text,
+        verification: text,
+      }),
+    ),
+  ],
+  'auth list': [
+    list(record({ profile: text, origin: text, source: text, from: textOrNull, selected: flag })),
+  ],
   'config get': [nested(record({ key: text, value: text, origin: text }))],
   'config list': [list(record({ key: text, value: text }, { origin: text }))],
   doctor: [

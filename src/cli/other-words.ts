@@ -98,6 +98,12 @@ export const otherWords: readonly OtherWords[] = [
   ['metrics', '--since --last --window --from --for', 'The service has metrics of the last hour only.'],
   ['', 'login logout token', 'auth *'],
   [', auth', 'whoami', 'auth status'],
+  [
+    'auth, config, ',
+    'switch use use-context use-profile set-context current-context get-contexts contexts profile profiles',
+    'To use another profile, add --profile <name> or set MERGEQ_PROFILE. To list the profiles: mergeq auth list',
+  ],
+  ['auth', 'ls all accounts tokens', 'auth list'],
   ['config', 'ls show view all', 'config list'],
   ['config', 'delete remove rm clear reset', 'config unset'],
   [', sandbox', 'demo try', 'sandbox tour'],

@@ -82,6 +82,7 @@ export const commandGroups: readonly CommandGroup[] = [
       { name: 'login', load: async () => (await import('./auth/login.ts')).authLoginCommand },
       { name: 'logout', load: async () => (await import('./auth/logout.ts')).authLogoutCommand },
       { name: 'status', load: async () => (await import('./auth/status.ts')).authStatusCommand },
+      { name: 'list', load: async () => (await import('./auth/list.ts')).authListCommand },
       { name: 'token', load: async () => (await import('./auth/token.ts')).authTokenCommand },
     ],
   },

@@ -236,14 +236,17 @@ export async function storedTokens(store: Store, profile: string): Promise<JsonO
   return sectionOf(profile === 'default' ? document : sectionOf(profilesIn(document), profile), 'tokens')
 }
 
-/** Replaces the tokens of a profile with the result of `change`. */
+/** Replaces the tokens of a profile with the result of `change`, and sets values of a profile with a name. */
 export function updateTokens(
   host: Host,
   profile: string,
   change: (tokens: JsonObject) => JsonObject,
+  values: JsonObject = {},
 ): Promise<void> {
   const changeIn = (owner: JsonObject) => ({ ...owner, tokens: change(sectionOf(owner, 'tokens')) })
-  return profile === 'default' ? updateStore(host, changeIn) : updateProfile(host, profile, changeIn)
+  return profile === 'default'
+    ? updateStore(host, changeIn)
+    : updateProfile(host, profile, owner => ({ ...changeIn(owner), ...values }))
 }
 
 /**

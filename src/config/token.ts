@@ -44,6 +44,8 @@ interface TokenReading {
 /** Where the token comes from. */
 export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'program' | 'store'
+  /** The variable, the file, the program, or the file with the stored settings. */
+  readonly from: string
   /** The name of the source in messages: `MERGEQ_TOKEN`, `token-command (op)`. */
   readonly name: string
   /** Returns the token. Throws a usage error for one that cannot be read, and for an invalid one. */
@@ -81,6 +83,7 @@ function programSource(
   const name = `${setting} (${words[0]})`
   return {
     kind: 'program',
+    from: words[0] ?? '',
     name,
     async read(reading) {
       const { runTokenProgram } = await import('./token-program.ts')
@@ -135,12 +138,18 @@ export async function findTokenSource(
   } = env
   const variable = (name: string, value: string): TokenSource => ({
     kind: 'variable',
+    from: name,
     name,
     read: async () => parseToken(value, name),
   })
   if (!isBlankToken(mergeqToken)) return variable(name, mergeqToken)
   if (file !== '')
-    return { kind: 'file', name: 'MERGEQ_TOKEN_FILE', read: reading => readTokenFile(file, host, reading) }
+    return {
+      kind: 'file',
+      from: file,
+      name: 'MERGEQ_TOKEN_FILE',
+      read: reading => readTokenFile(file, host, reading),
+    }
   const command = await settings.readFrom('option-or-environment', 'tokenCommand')
   const words =
     command === undefined ? undefined : withName('MERGEQ_TOKEN_COMMAND', () => parseTokenCommand(command))
@@ -158,6 +167,7 @@ export async function findTokenSource(
     const storedName = `the stored token for ${owner}`
     return {
       kind: 'store',
+      from: settings.store.path ?? '',
       name: storedName,
       read: async () => ({ ...parseToken(stored, storedName), isStored: true }),
     }

@@ -50,7 +50,7 @@ const hints: Readonly<Record<string, Hint>> = {
       : undefined,
 }
 
-function authentication({ token, resource }: RefusedRequest): string | undefined {
+function authentication({ token, resource }: RefusedRequest, commandLine: CommandLine): string | undefined {
   if (token === undefined)
     return resource.forkedRun === undefined
       ? undefined
@@ -58,9 +58,10 @@ function authentication({ token, resource }: RefusedRequest): string | undefined
   const check = 'Check that the token is complete and belongs to this organization.'
   if (token === 'MERGEQ_TOKEN_FILE') return `${check} Put another token into the file.`
   if (token.endsWith(')')) return `${check} The program must print another one.`
+  const login = commandLine(['auth', 'login'], anyQueue)
   return /^\w+$/.test(token)
-    ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
-    : `${check} To store another token, run: mergeq auth login`
+    ? `${check} Set ${token} to another token, or unset it and run: ${login}`
+    : `${check} To store another token, run: ${login}`
 }
 
 /** What to do after a refusal, by what the request is about. */
@@ -75,7 +76,7 @@ const hintOf = ({ operation, resource }: RefusedRequest): Hint | undefined =>
 /** The advice of the command line: what to type next. */
 export const createAdvice = (commandLine: CommandLine): Advice => ({
   afterRefusal: request =>
-    request.status === 401 ? authentication(request) : hintOf(request)?.(request, commandLine),
+    request.status === 401 ? authentication(request, commandLine) : hintOf(request)?.(request, commandLine),
   toInspect(resources: readonly Resource[]) {
     const pullRequests = resources.filter(({ pr }) => pr !== undefined)
     if (pullRequests.length > 0) return commandLinesByQueue(['pr', 'get'], pullRequests, commandLine)

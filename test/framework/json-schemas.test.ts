@@ -116,6 +116,7 @@ flaky unhealthy
 flaky match --since 7d junit.xml
 flaky gate --max 1
 auth status
+auth list
 config list
 config list --show-origin
 config get repo

@@ -216,6 +216,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       lines: ['auth status'],
       setting: { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
     },
+    { title: 'list', lines: ['auth list'] },
     { title: 'status, no token', lines: ['auth status'], setting: { env: { MERGEQ_TOKEN: '' } } },
     {
       title: 'login',

@@ -1,5 +1,5 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { storeFile, updateTokens } from '../../config/store.ts'
+import { profileNames, storeFile, updateTokens } from '../../config/store.ts'
 import { describeTokenOwner, findTokenSource } from '../../config/token.ts'
 import { defaultOrigin, isBlankToken, maxTokenFileSize, parseToken } from '../../config/token-text.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
@@ -10,6 +10,7 @@ import { command } from '../../run/command.ts'
 import { canPrompt } from '../../run/confirm.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { flag, type Input } from '../../run/inputs.ts'
+import { isLoopback } from '../../url.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
 /** Refuses a token that is typed as an argument, without repeating it. */
@@ -27,6 +28,9 @@ const tokenArgument: Input<undefined> = {
   },
 }
 
+/** The commands that a message prints name no queue. */
+const anyQueue = { repo: null, targetBranch: null } as const
+
 /** Says where the tokens of a service are made. */
 const tokenSource = (origin: string): readonly string[] =>
   origin === defaultOrigin
@@ -36,19 +40,33 @@ const tokenSource = (origin: string): readonly string[] =>
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]
 
+/** Returns a command of the same profile. */
+const inProfile = ({ settings }: Pick<Cli, 'settings'>, ...words: readonly string[]): string =>
+  settings.commandLine(words, anyQueue)
+
 async function askForToken(origin: string, cli: Cli): Promise<string> {
   const { host, logger } = cli
   if (!canPrompt(cli))
     throw usageError(
       'Cannot prompt for a token without a terminal, in CI or with --no-input.',
-      'Pipe the token: printf %s "$TOKEN" | mergeq auth login --with-token',
+      `Pipe the token: printf %s "$TOKEN" | ${inProfile(cli, 'auth', 'login', '--with-token')}`,
     )
   for (const line of tokenSource(origin)) await logger.info(line)
   const typed = (await host.input.ask(`API token for ${origin} (not shown): `, true)) ?? ''
   if (isBlankToken(typed))
-    throw usageError('No token was entered; nothing was stored.', 'Run: mergeq auth login')
+    throw usageError('No token was entered; nothing was stored.', `Run: ${inProfile(cli, 'auth', 'login')}`)
   return typed
 }
+
+/**
+ * Whether the base URL is stored, too: one that was typed for a new profile, which is useless without it. That of a
+ * program on this machine, such as a sandbox, is soon another one.
+ */
+const isUrlStored = async (profile: string, baseUrl: string, { args, settings }: Cli): Promise<boolean> =>
+  profile !== 'default' &&
+  args.has('--base-url') &&
+  !isLoopback(new URL(baseUrl).hostname) &&
+  !(await profileNames(settings.store)).includes(profile)
 
 export const authLoginCommand = command({
   name: 'auth login',
@@ -63,14 +81,18 @@ export const authLoginCommand = command({
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
   async run({ withToken, noVerify }, cli) {
-    const { host, settings, secrets, logger } = cli
+    const { args, host, settings, secrets, logger } = cli
     const origin = await readOrigin(cli)
     const profile = await settings.require('profile')
     const owner = describeTokenOwner(origin, profile)
+    const baseUrl = await settings.require('baseUrl')
+    const storesUrl = await isUrlStored(profile, baseUrl, cli)
+    const what = storesUrl ? 'the token and the base URL' : 'the token'
     if (cli.options.dryRun) {
       const reading = withToken ? 'read a token from standard input' : 'prompt for a token'
       const verification = noVerify ? '' : `, verify it with ${await describeVerification(cli)}`
-      const would = `Would ${reading}${verification} and store it for ${owner} in ${storeFile(cli)}.`
+      const stored = storesUrl ? what : 'it'
+      const would = `Would ${reading}${verification} and store ${stored} for ${owner} in ${storeFile(cli)}.`
       return printPreview(would, cli)
     }
     const input = withToken
@@ -79,12 +101,23 @@ export const authLoginCommand = command({
     const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
     secrets.hide(token.value)
     if (!noVerify) await verifyToken(token, cli)
-    await updateTokens(host, profile, tokens => ({ ...tokens, [origin]: token.value }))
-    await logger.info(`Stored the token for ${owner}${noVerify ? ' without verifying it' : ''}.`)
-    if (cli.args.has('--base-url'))
+    await updateTokens(
+      host,
+      profile,
+      tokens => ({ ...tokens, [origin]: token.value }),
+      storesUrl ? { 'base-url': baseUrl } : {},
+    )
+    await logger.info(`Stored ${what} for ${owner}${noVerify ? ' without verifying it' : ''}.`)
+    if (profile !== 'default') {
+      const next = joinCommandLine(['queue', 'list', '--profile', profile])
+      await logger.info(`To use it, add --profile to each command, or set MERGEQ_PROFILE: ${next}`)
+    }
+    if (args.has('--base-url') && !storesUrl) {
+      const ofProfile = profile === 'default' ? [] : ['--profile', profile]
       await logger.info(
-        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await settings.require('baseUrl')])}`,
+        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', baseUrl, ...ofProfile])}`,
       )
+    }
     const source = await findTokenSource(host, settings).catch(() => undefined)
     if (source !== undefined && source.kind !== 'store')
       await logger.warn(`${source.name} is set and takes precedence over the stored token.`)

@@ -15,6 +15,8 @@ const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : v
 const facts = columns(
   ['source', 'source'],
   ['origin', 'origin'],
+  ['profile', 'profile'],
+  ['settings file', 'settingsFile'],
   ['token ends with', 'lastCharacters'],
   ['verification', 'verification'],
 )
@@ -58,10 +60,13 @@ export const authStatusCommand = command({
   exits: ['auth', 'unavailable'],
   prints: {
     table: 'the source, origin and last characters of the token, and whether the service accepts it',
-    json: '{"source","origin","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
+    json: '{"source","origin","profile","settingsFile","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
     ndjson: 'the same, on one line',
   },
-  fields: { names: ['source', 'origin', 'lastCharacters', 'verification'], columns: facts },
+  fields: {
+    names: ['source', 'origin', 'profile', 'settingsFile', 'lastCharacters', 'verification'],
+    columns: facts,
+  },
   options: { noVerify: flag('Do not send the token to the service') },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async run({ noVerify }, cli) {
@@ -74,14 +79,19 @@ export const authStatusCommand = command({
     const token = await cli.client().token()
     if (isTokenVariableEmpty(cli.host.env)) await cli.logger.warn(emptyTokenNote(cli.host.env))
     const { verification, failure } = noVerify ? { verification: 'skipped' } : await checkToken(token, cli)
-    const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
+    const { settings } = cli
+    const profile = await settings.require('profile')
+    const settingsFile = settings.store.path ?? ''
+    const lastCharacters = formatTokenEnd(token)
+    const record = { source: token.source, origin, profile, settingsFile, lastCharacters, verification }
+    const place = `Profile: ${profile}${settingsFile === '' ? '' : ` (${settingsFile})`}`
     await cli.printer.print({
       ...singleRecord(record),
       ...keyValueTable(
         record,
         facts.filter(fact => cellOf(fact, record) !== ''),
       ),
-      screen: () => ({ heading: failure === undefined ? [statusLine(token, record)] : [] }),
+      screen: () => ({ heading: failure === undefined ? [statusLine(token, record), place] : [] }),
     })
     if (failure !== undefined) throw failure
     return 0

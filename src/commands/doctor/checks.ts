@@ -244,6 +244,10 @@ async function checkGit({ host, settings }: Session): Promise<Outcome> {
   return { result: isNeeded ? 'fail' : 'warn', found: failure ?? '', fix }
 }
 
+/** The command that stores a setting in the selected profile, without the value. */
+const configSet = (key: string, { settings }: Session): string =>
+  settings.commandLine(['config', 'set', key], { repo: null, targetBranch: null })
+
 /** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */
 async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Session): Promise<Outcome> {
   try {
@@ -283,7 +287,7 @@ async function checkQueue(session: Session): Promise<Outcome> {
 
 /** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */
 async function checkOrganization(session: Session): Promise<Outcome> {
-  const missing = { ...skip('needed only for flaky commands'), fix: 'mergeq config set org <slug>' }
+  const missing = { ...skip('needed only for flaky commands'), fix: `${configSet('org', session)} <slug>` }
   const outcome = await checkSetting('org', missing, session)
   const [org, repo] = [await readUsable('org', session), await readUsable('repo', session)]
   const { error } = await session.probe()
@@ -320,14 +324,14 @@ export const checks: readonly Check[] = [
   {
     check: 'repository',
     run(session) {
-      const fix = 'Use --repo owner/name, or run: mergeq config set repo owner/name'
+      const fix = `Use --repo owner/name, or run: ${configSet('repo', session)} owner/name`
       return checkSetting('repo', warn('none', fix), session)
     },
   },
   {
     check: 'target branch',
     run(session) {
-      const fix = 'Use --target-branch <branch>, or run: mergeq config set target-branch <branch>'
+      const fix = `Use --target-branch <branch>, or run: ${configSet('target-branch', session)} <branch>`
       return checkSetting('targetBranch', warn('none', fix), session)
     },
   },

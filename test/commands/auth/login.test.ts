@@ -27,7 +27,7 @@ describe('`auth login --with-token`', () => {
   test.each([token, `\t\v\f ${token} \r\n\n`])(
     'verifies and stores the token without the white space around it: %j',
     async input => {
-      const { read, run } = open()
+      const { file, read, run } = open()
       const before = service.requests.length
       expect(await run(login, { ...setting, input })).toEqual({
         ...done,
@@ -41,7 +41,7 @@ describe('`auth login --with-token`', () => {
         { method: 'POST', path: '/v1/getQueue', headers },
       ])
       expect((await run('auth status', setting)).out).toBe(
-        `source\tthe stored token for ${origin}\norigin\t${origin}\ntoken ends with\tb6aa\nverification\taccepted\n`,
+        `source\tthe stored token for ${origin}\norigin\t${origin}\nprofile\tdefault\nsettings file\t${file}\ntoken ends with\tb6aa\nverification\taccepted\n`,
       )
     },
   )
@@ -131,4 +131,50 @@ test('a stored token belongs to one profile, which `auth login` creates', async 
       '  Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login --profile b\n',
   })
   expect((await run('auth status --no-verify')).code).toBe(0)
+})
+
+describe('`auth login --profile work`', () => {
+  const line = `${login} --no-verify --profile work`
+
+  test('stores the base URL that was typed for a new profile, and names the profile in the next command', async () => {
+    const { read, run } = open()
+    const ran = await run(`${line} --base-url https://mq.test/v1`, { input: token })
+    expect(ran).toEqual({
+      ...done,
+      err:
+        'Stored the token and the base URL for https://mq.test in profile work without verifying it.\n' +
+        'To use it, add --profile to each command, or set MERGEQ_PROFILE: mergeq queue list --profile work\n',
+    })
+    expect(read()).toEqual({
+      profiles: { work: { 'base-url': 'https://mq.test/v1', tokens: { 'https://mq.test': token } } },
+    })
+    expect((await run('config get base-url --profile work')).out).toBe('https://mq.test/v1\n')
+  })
+
+  test.each([
+    ['of this machine', 'http://127.0.0.1:9/v1', {}],
+    ['for a profile that exists', 'https://mq.test/v1', { profiles: { work: { repo: 'a/b' } } }],
+  ])('stores no base URL %s, and says how', async (_, url, before) => {
+    const { read, run, write } = open()
+    write(before)
+    const { code, err } = await run(`${line} --base-url ${url}`, { input: token })
+    expect(code).toBe(0)
+    expect(err).toContain(`run: mergeq config set base-url ${url} --profile work\n`)
+    expect(JSON.stringify(read())).not.toContain('base-url')
+  })
+
+  test('asks for a login of the same profile where nothing was typed, and after a rejection', async () => {
+    const asked = await mergeq('auth login --profile work', { typed: [''], inputTerminal: true })
+    expect(asked.err).toContain('Run: mergeq auth login --profile work\n')
+    const piped = await mergeq('auth login --profile work', {})
+    expect(piped.err).toContain('mergeq auth login --with-token --profile work\n')
+    const rejected = await mergeq(`${login} --profile work`, {
+      input: token,
+      answer: () => ({ status: 401 }),
+    })
+    expect({ code: rejected.code, err: rejected.err }).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('run: mergeq auth login --profile work\n'),
+    })
+  })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq, type Setting } from '../../support/harness.ts'
-import { mergeSettings, runningQueue, stored } from '../../support/settings-sources.ts'
+import { file, mergeSettings, runningQueue, stored } from '../../support/settings-sources.ts'
 import { encodingsFound, token } from '../../support/tokens.ts'
 
 const other = 'tok_b1d85e03c62f49bb'
@@ -28,7 +28,14 @@ describe('`auth status`', () => {
     const { code, out, err } = await mergeq('auth status --no-verify --json', setting)
     expect({ code, out: JSON.parse(out), err }).toEqual({
       code: 0,
-      out: { source, origin: goesTo, lastCharacters: 'b6aa', verification: 'skipped' },
+      out: {
+        source,
+        origin: goesTo,
+        profile: 'default',
+        settingsFile: setting.env?.HOME === undefined ? '' : file,
+        lastCharacters: 'b6aa',
+        verification: 'skipped',
+      },
       err: setting.env?.MERGEQ_TOKEN === '' ? 'mergeq: MERGEQ_TOKEN is set but empty.\n' : '',
     })
     for (const text of [out, err])
@@ -69,6 +76,8 @@ describe('`auth status`', () => {
         out: {
           source: 'MERGEQ_TOKEN',
           origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+          profile: 'default',
+          settingsFile: '',
           lastCharacters: 'b6aa',
           verification,
         },
@@ -80,4 +89,14 @@ describe('`auth status`', () => {
       else expect(JSON.parse(result.err).error).toMatchObject({ kind, exit: code })
     },
   )
+
+  test('names the profile and the settings file on a terminal', async () => {
+    const setting = mergeSettings(stored({ profiles: { work: { repo: 'a/b' } } }), {
+      env: { MERGEQ_TOKEN: token, NO_COLOR: '1' },
+      terminal: true,
+      columns: 200,
+    })
+    const { out } = await mergeq('auth status --no-verify --profile work', setting)
+    expect(out).toContain(`Profile: work (${file})\n`)
+  })
 })

@@ -1,0 +1,64 @@
+import { resolveSettings } from '../../config/settings.ts'
+import { profileNames, storedTokens } from '../../config/store.ts'
+import { findTokenSource } from '../../config/token.ts'
+import { isMergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { columns } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import { command } from '../../run/command.ts'
+import { flagName } from '../../run/inputs.ts'
+
+/** Returns where the token of a profile comes from, for its base URL and for the other origins of its stored tokens. */
+async function listTokens(profile: string, { args, host, settings }: Cli): Promise<readonly JsonObject[]> {
+  const selected = profile === (await settings.require('profile'))
+  const ofProfile = resolveSettings(new Map([...args, ['--profile', [profile]]]), host, {
+    changes: false,
+    changesSettings: false,
+    nameOf: flagName,
+    notify: async () => undefined,
+  })
+  const { origin } = new URL(await ofProfile.require('baseUrl'))
+  const source = await findTokenSource(host, ofProfile).catch(error => {
+    if (isMergeqError(error) && error.kind === 'auth') return undefined
+    throw error
+  })
+  const others = Object.keys(await storedTokens(settings.store, profile)).filter(each => each !== origin)
+  return [
+    { profile, origin, source: source?.kind ?? 'none', from: source?.from ?? null, selected },
+    ...others.map(origin => ({
+      profile,
+      origin,
+      source: 'store',
+      from: settings.store.path ?? null,
+      selected: false,
+    })),
+  ]
+}
+
+const tokenColumns = columns(
+  ['PROFILE', 'profile', 'id'],
+  ['ORIGIN', 'origin', 'id'],
+  ['SOURCE', 'source'],
+  ['FROM', 'from', 'prose'],
+  ['SELECTED', 'selected'],
+)
+
+export const authListCommand = command({
+  name: 'auth list',
+  summary: 'List profiles and where their tokens come from',
+  prints: {
+    table: 'one row per profile and origin; it sends no request and runs no program',
+    json: '[{"profile","origin","source","from","selected"}]; source is variable, file, program, store or none',
+    ndjson: 'one of these per line',
+  },
+  fields: { names: ['profile', 'origin', 'source', 'from', 'selected'], columns: tokenColumns },
+  examples: ['mergeq auth list', 'mergeq auth list --json'],
+  async run(_, cli) {
+    const { store } = cli.settings
+    const names = new Set(['default', ...(await profileNames(store)), await cli.settings.require('profile')])
+    const records: JsonObject[] = []
+    for (const name of names) records.push(...(await listTokens(name, cli)))
+    await cli.printer.print({ records, columns: tokenColumns })
+    return 0
+  },
+})
