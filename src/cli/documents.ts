@@ -13,10 +13,10 @@ import {
   testRecord,
   text,
 } from '../api/operations/fields.ts'
+import { queueReportRecord } from '../api/operations/queue-report-record.ts'
 import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
 import {
   explanationRecord,
-  queueReportRecord,
   queueSummaryRecord,
   serviceWordFields,
   shownPullRequestRecord,

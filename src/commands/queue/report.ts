@@ -1,7 +1,7 @@
 import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
+import { queueReportRecord } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { queueReportRecord } from '../../api/operations/records.ts'
 import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
 import { rangeEnd } from '../../api/service-time.ts'
 import { pluralize } from '../../domain/format.ts'
