@@ -1,7 +1,7 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { formatDuration, formatEstimate, formatInteger, pluralize } from '../domain/format.ts'
+import { formatDuration, formatEstimate, formatInteger, pluralize, shorten } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
   type Bucket,
@@ -13,6 +13,7 @@ import {
   summarizeMetrics,
 } from '../domain/metrics/last-hour.ts'
 import { queueMetricsText } from '../domain/metrics/queue-text.ts'
+import { pullRequestStates, stateWords } from '../domain/states.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
@@ -90,11 +91,32 @@ const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
   ['waitDuration', 'waiting'],
   ['testDuration', 'testing'],
 ]
-const labelWidth = Math.max(...histogramLabels.map(([, label]) => label.length))
+
+/** The states whose time another histogram has. */
+const statesTold = new Map<string, QueueHistogram>([
+  ['pending', 'waitDuration'],
+  ['testing', 'testDuration'],
+])
+
+/** The longest name of a state that is shown whole, in characters. */
+const maxStateLength = 20
+
+/** Returns the states with a histogram, those that are known first, in the order in which they follow each other. */
+function stateLabels({ histograms }: QueueMetrics): readonly (readonly [QueueHistogram, string])[] {
+  const states = Object.keys(histograms).flatMap(name => /^timeIn (.+)$/.exec(name)?.[1] ?? [])
+  const known = pullRequestStates.map(state => state.toLowerCase()).filter(state => states.includes(state))
+  return [...new Set([...known, ...states])].flatMap(state => {
+    const other = statesTold.get(state)
+    return other !== undefined && histograms[other] !== undefined
+      ? []
+      : [[`timeIn ${state}`, `in ${shorten(stateWords(state), maxStateLength)}`] as const]
+  })
+}
 
 /** The lines for the histograms of a queue; none for a histogram without observations. */
-function histogramLines({ histograms }: QueueMetrics): readonly string[] {
-  const rows = histogramLabels.flatMap(([name, label]) => {
+function histogramLines(queue: QueueMetrics): readonly string[] {
+  const { histograms } = queue
+  const rows = [...histogramLabels, ...stateLabels(queue)].flatMap(([name, label]) => {
     const buckets = histograms[name] ?? []
     const quantiles = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)].flatMap(
       quantile => quantile ?? [],
@@ -102,6 +124,7 @@ function histogramLines({ histograms }: QueueMetrics): readonly string[] {
     return quantiles.length < 2 ? [] : [{ label, buckets, texts: quantiles.map(quantileText) }]
   })
   const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))
+  const labelWidth = Math.max(...rows.map(({ label }) => label.length))
   return rows.map(({ label, buckets, texts }) => {
     const [p50, p95] = texts.map(text => text.padStart(width))
     // A bar alone says nothing.
