@@ -69,6 +69,27 @@ describe('the server', () => {
     await story.close()
   })
 
+  // The form of the request is that of the action of the vendor (docs/reference/service.md, "setImpactedTargets").
+  it.each(dialects)(
+    'takes targets as the action of the vendor sends them, in the %s dialect',
+    async dialect => {
+      const sandbox = await start({ dialect })
+      const upload = (credentials: Readonly<Record<string, string>>, pr: JsonObject, targets: Json) =>
+        fetch(`${sandbox.baseUrl}/setImpactedTargets`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...credentials },
+          body: JSON.stringify({ ...onQueue, pr: { sha: 'f'.repeat(40), ...pr }, impactedTargets: targets }),
+        }).then(({ status }) => status)
+      const token = { 'x-api-token': 'sandbox', 'x-forked-workflow-run-id': '' }
+      const run = { 'x-api-token': '', 'x-forked-workflow-run-id': '1234' }
+      expect(await upload(token, { number: '7' }, ['//cart:lib'])).toBe(200)
+      expect(await upload(run, { number: '7' }, 'ALL')).toBe(200)
+      expect(await upload({ ...token, 'x-api-token': '' }, { number: '7' }, [])).toBe(401)
+      expect(await upload(token, { number: 'seven' }, [])).toBe(400)
+      expect(await upload(token, { number: '0' }, [])).toBe(400)
+    },
+  )
+
   it('refuses every other host and does nothing', async () => {
     const sandbox = await start()
     for (const host of [
