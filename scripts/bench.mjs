@@ -17,6 +17,7 @@ import { baseline, cases, roundTripMs } from './bench/cases.mjs'
 import { cpuMeter, findProgram, memoryMeter, summarize, wallTime } from './bench/measure.mjs'
 import { createFigures, formatSummary, formatTable } from './bench/table.mjs'
 import { directoryOfNode } from './node-programs.mjs'
+import { measurePackage } from './packed-size.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
 /** What is measured beside the Node that runs this. */
@@ -55,18 +56,14 @@ function createEnvironment(folder, bin) {
 const readOutput = (program, args, env) => execFileSync(program, args, { cwd: root, env, encoding: 'utf8' })
 
 /** The size of the packed and unpacked package, and how many packages an install adds. */
-function measurePackage(env) {
-  const { npm_execpath: npm } = process.env
-  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error']
-  const [packed] = JSON.parse(
-    npm === undefined ? readOutput('npm', args, env) : readOutput(process.execPath, [npm, ...args], env),
-  )
+function describePackage(env) {
+  const { size, unpackedSize } = measurePackage(env)
   const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   )
   return {
-    packedKB: packed.size / 1000,
-    unpackedKB: packed.unpackedSize / 1000,
+    packedKB: size / 1000,
+    unpackedKB: unpackedSize / 1000,
     packages: 1 + Object.keys({ ...dependencies, ...optionalDependencies }).length,
   }
 }
@@ -132,7 +129,7 @@ try {
   const env = { ...baseEnv, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench', GH_TOKEN: 'bench' }
   const missingPrograms = ({ needs = [] }) => needs.filter(name => findProgram(name, env.PATH) === undefined)
   const installed = cases.filter(benchCase => missingPrograms(benchCase).length === 0)
-  const packageSizes = measurePackage(baseEnv)
+  const packageSizes = describePackage(baseEnv)
 
   /** Measures all cases on a Node program and prints the table. Resolves to the version with its figures. */
   async function runOn(node) {

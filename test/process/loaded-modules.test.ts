@@ -157,4 +157,9 @@ describe('what an install weighs', () => {
   test('the package is at most 700 KB', async () => {
     expect((await packPackage()).size / 1000).toBeLessThan(700)
   })
+
+  test('the README names its size, within 60 KB; `npm run generate` writes it', async () => {
+    const [, written] = /^The package has about (\d+) KB/m.exec(readFileSync('README.md', 'utf8')) ?? []
+    expect(Math.abs((await packPackage()).size / 1000 - Number(written))).toBeLessThan(60)
+  })
 })
