@@ -1,4 +1,5 @@
 import { fieldNames } from '../../api/operations/fields.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import {
   explainPullRequest,
   getMergeQueueTestingDetails,
@@ -13,7 +14,7 @@ import { pullRequests, setOf } from '../../run/values.ts'
 export const prExplainCommand = command({
   name: 'pr explain',
   summary: 'Explain why pull requests are not merging and what to do next',
-  alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails],
+  alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   options: {
     targets: pullRequests,
     web: webInput,

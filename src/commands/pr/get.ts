@@ -1,5 +1,6 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride, ParamValues } from '../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { shownPullRequestRecord } from '../../api/operations/records.ts'
@@ -58,7 +59,7 @@ export const prGetCommand = command({
   name: 'pr get',
   summary: 'Show the state of pull requests',
   operation: getSubmittedPullRequest,
-  alsoSends: [getSubmittedPullRequests, getQueue],
+  alsoSends: [getSubmittedPullRequests, getQueue, getMergeQueueMetrics],
   options: {
     wanted: wantedPullRequests,
     ...paramsOf(getSubmittedPullRequest, 'repo', 'targetBranch', 'pr', 'head'),
@@ -101,7 +102,7 @@ export const prGetCommand = command({
       // A script that reads JSON does not load what draws.
       const view =
         drawsResults(cli) || includeTimeline === true
-          ? (await import('./pull-request-view.ts')).viewPullRequest(
+          ? await (await import('./pull-request-view.ts')).viewPullRequest(
               record,
               values,
               queue?.record,

@@ -14,6 +14,7 @@ import { getNumber, getString, type JsonObject, stringifyJson } from '../../json
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Result, withLinks } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
+import { describeTimeToMerge } from './time-to-merge.ts'
 
 /** The longest text of the service that is shown whole, in characters. */
 const maxTextLength = 200
@@ -98,7 +99,11 @@ function drawnEvent(event: JsonObject): JsonObject {
 /** Returns what the service expects: the name and the form of the field are not documented. */
 function estimateText(record: JsonObject): string {
   const value = record[Object.keys(record).find(name => /^estimated/i.test(name)) ?? '']
-  return value == null ? '-' : typeof value === 'string' ? value : stringifyJson(value)
+  return value == null
+    ? 'the service gave no estimate'
+    : typeof value === 'string'
+      ? value
+      : stringifyJson(value)
 }
 
 /**
@@ -112,11 +117,13 @@ function pullRequestSheet(
   {
     page,
     place,
+    time,
     targetBranch,
     now,
   }: {
     readonly page: string | undefined
     readonly place: string
+    readonly time: string | undefined
     readonly targetBranch: string
     readonly now: number
   },
@@ -136,6 +143,7 @@ function pullRequestSheet(
     ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
     ...problems.map(({ message }) => ['not ready', message] as const),
     ['estimate', shortText(record, 'estimate')],
+    ['time', time],
     ['page', page && linkSpan(page, page)],
   ] as const
   const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))
@@ -159,7 +167,7 @@ function pullRequestSheet(
  *
  * @param record with the number of the pull request, if that is known
  */
-export function viewPullRequest(
+export async function viewPullRequest(
   record: JsonObject,
   {
     repo,
@@ -170,10 +178,15 @@ export function viewPullRequest(
   queue: JsonObject | undefined,
   showsSheet: boolean,
   cli: Cli,
-): Partial<Pick<Result, 'columns' | 'rows' | 'screen'>> {
+): Promise<Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>> {
   const number = getNumber(record, 'prNumber')
   const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
   const events = eventRows(record)
+  const isWaiting = stateOf(record) !== 'NOT_READY' && terminalOutcome(stateOf(record)) === undefined
+  const time =
+    queue !== undefined && showsSheet && isWaiting
+      ? await describeTimeToMerge({ repo, targetBranch }, stateOf(queue), cli)
+      : undefined
   const isTimeline = includeTimeline === true && cli.options.fields.length === 0
   return {
     ...(isTimeline && { columns: eventColumns, rows: events }),
@@ -191,7 +204,8 @@ export function viewPullRequest(
         number === undefined || stateOf(record) === 'MERGED'
           ? []
           : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
-      const lines = pullRequestSheet(shown, number, { page, place, targetBranch, now: cli.startedAt })
+      const options = { page, place, time, targetBranch, now: cli.startedAt }
+      const lines = pullRequestSheet(shown, number, options)
       const heading = [...lines, ...why]
       if (events.length === 0) return { heading }
       return { heading, columns: timelineColumns, rows: eventsOf(record).map(drawnEvent) }

@@ -2,7 +2,12 @@ import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import { formatEstimate, formatInteger } from '../../domain/format.ts'
-import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
+import {
+  findQueue,
+  type QueueMetrics,
+  summarizeMetrics,
+  usualTimeInQueue,
+} from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
 import { canResume, queueStateMessage, stateWords } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
@@ -14,24 +19,30 @@ import { columns, pullRequestColumns, type Screen, withLinks } from '../../outpu
 import type { Queue } from '../../run/values.ts'
 
 /**
- * Reads the usual time in a queue from the metrics of the last hour, with a single request of at most `timeLimit`
- * milliseconds. Never rejects: undefined if the metrics cannot be read.
+ * Reads the metrics of the last hour of a queue, with a single request of at most `timeLimit` milliseconds; its queue is
+ * undefined if they do not have it. Never rejects: undefined if the metrics cannot be read.
  */
-export async function readUsualTime(
+export async function readQueueMetrics(
   client: ServiceClient,
   { repo, targetBranch }: Queue,
   timeLimit = 1_000,
-): Promise<number | undefined> {
+): Promise<{ readonly queue: QueueMetrics | undefined } | undefined> {
   const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
   try {
     const { response } = await tryRead(client, getMergeQueueMetrics, { repo }, options)
     if (response === undefined) return undefined
-    const queues = summarizeMetrics(readSamplesIn(response.bytes))
-    return usualTimeInQueue(findQueue(queues, repo, targetBranch))
+    return { queue: findQueue(summarizeMetrics(readSamplesIn(response.bytes)), repo, targetBranch) }
   } catch {
     return undefined
   }
 }
+
+/** Reads the usual time in a queue from its metrics. Never rejects: undefined if there is none. */
+export const readUsualTime = async (
+  client: ServiceClient,
+  place: Queue,
+  timeLimit?: number,
+): Promise<number | undefined> => usualTimeInQueue((await readQueueMetrics(client, place, timeLimit))?.queue)
 
 interface QueueScreenOptions extends Queue {
   readonly columns: number

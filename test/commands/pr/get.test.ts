@@ -29,7 +29,9 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
     'WHEN     STATE      REASON              TEST RUN',
     '10m ago  ◐ testing  Its tests started.  6e1d9f0a',
   ])
-  expect((await mergeq(line, { answer, terminal: true })).out).toContain('\n  estimate  -\n')
+  expect((await mergeq(line, { answer, terminal: true })).out).toContain(
+    '\n  estimate  the service gave no estimate\n',
+  )
 })
 
 test('`pr get --timeline` has a row for each event on a pipe, and the record where --fields selects from it', async () => {

@@ -17,6 +17,7 @@ import { each } from '../../../run/each.ts'
 import { openPage } from '../../../run/open-page.ts'
 import type { Target } from '../../../run/values.ts'
 import { readRecord } from '../reads.ts'
+import { describeTimeToMerge } from '../time-to-merge.ts'
 
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
 export async function explainAll(
@@ -28,10 +29,13 @@ export async function explainAll(
   const isOnly = targets.length === 1
   let isFirst = true
   const steps: NextStep[] = []
-  const print = async ({ pr, repo }: Target, explanation: Explanation): Promise<void> => {
-    const url = urlOfPullRequest(repo, pr)
+  const print = async (target: Target, explanation: Explanation): Promise<void> => {
+    const url = urlOfPullRequest(target.repo, target.pr)
+    const queueState = explanation.queue?.state ?? ''
+    const time =
+      isOnly && isQueued(explanation) ? await describeTimeToMerge(target, queueState, cli) : undefined
     const lines = isOnly
-      ? explanationProse(explanation, url, cli.startedAt)
+      ? explanationProse(explanation, url, cli.startedAt, time)
       : [...findingLines(explanation, url, cli.startedAt), ...resubmissionLines(explanation)]
     const heading = isFirst ? lines : ['', ...lines]
     isFirst = false
@@ -77,6 +81,9 @@ async function openPullRequest(
   await readRecord(target, cli, { overrides }, getPartialPullRequest)
   await openPage(urlOfPullRequest(target.repo, target.pr), cli)
 }
+
+/** Whether the pull request may still merge, and nothing that a person must change is in its way. */
+const isQueued = ({ verdict }: Explanation): boolean => ['waiting', 'testing', 'held'].includes(verdict)
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */
 export function explanationRows(explanation: Explanation): readonly JsonObject[] {
@@ -132,16 +139,21 @@ const repeated = ['Its tests passed.', 'It was cancelled.', 'The queue merged it
 
 /**
  * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
- * of the pull request, `now` is in milliseconds since 1970.
+ * of the pull request, `now` is in milliseconds since 1970. `time` says how long it may take, without a full stop.
  */
 export const explanationProse = (
   explanation: Explanation,
   url: string,
   now: number,
+  time?: string,
 ): readonly StyledLine[] => [
   ...findingLines(explanation, url, now),
+  ...(time === undefined ? [] : [`  ${timeSentence(time)}.`]),
   ...nextLines(explanation.next, resubmissionLines(explanation)),
 ]
+
+const timeSentence = (time: string): string =>
+  time.startsWith('not known') ? `The time to merge is ${time}` : time.replace(/^p/, 'P')
 
 const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
   headline(explanation, url, now),

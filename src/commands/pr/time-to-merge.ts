@@ -1,0 +1,28 @@
+import { formatEstimate } from '../../domain/format.ts'
+import { usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
+import { normalizeState, stateWords } from '../../domain/states.ts'
+import type { Cli } from '../../run/cli.ts'
+import { forPerson } from '../../run/send.ts'
+import type { Queue } from '../../run/values.ts'
+import { readQueueMetrics } from '../queue/screen.ts'
+
+/**
+ * Says to a person how long pull requests took in a queue, or why that says nothing: `pull requests took ~4m in the last
+ * hour`. Undefined for anyone else, and if the metrics cannot be read.
+ *
+ * @param queueState the state of the queue; empty if it is not known
+ */
+export async function describeTimeToMerge(
+  place: Queue,
+  queueState: string,
+  cli: Cli,
+): Promise<string | undefined> {
+  const state = normalizeState(queueState)
+  if (state === 'PAUSED' || state === 'DRAINING') return `not known: the queue is ${stateWords(state)}`
+  const read = await forPerson(cli, () => readQueueMetrics(cli.client(), place))
+  if (read === undefined) return undefined
+  const usual = usualTimeInQueue(read.queue)
+  return usual === undefined
+    ? 'not known: no pull request merged in the last hour'
+    : `pull requests took ${formatEstimate(usual)} in the last hour`
+}
