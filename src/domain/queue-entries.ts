@@ -1,6 +1,6 @@
 import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../json.ts'
 import { pluralize } from './format.ts'
-import { stateOf } from './states.ts'
+import { stateOf, stateWords } from './states.ts'
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export interface QueueEntry {
@@ -46,6 +46,6 @@ function testSlotsText(queue: Json): string {
     : `testing ${testing.length} of ${concurrency}`
 }
 
-/** Formats the state of a queue and its counts: `RUNNING, testing 1 of 2, 5 queued`. */
+/** Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`. */
 export const queueSummary = (queue: Json): string =>
-  `${stateOf(queue) || '-'}, ${testSlotsText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`
+  `${stateWords(stateOf(queue)) || '-'}, ${testSlotsText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`

@@ -34,7 +34,7 @@ const serviceStates: Readonly<Record<KnownState, StateStyle>> = {
   FAILED: failed,
   CANCELLED: cancelled,
   PENDING_FAILURE: { sign: '!', style: 'magenta' },
-  RUNNING: { sign: '●', style: 'green' },
+  RUNNING: { sign: '►', style: 'green' },
   PAUSED: attention,
   DRAINING: attention,
   SWITCHING_MODES: attention,
@@ -197,7 +197,7 @@ export function hasUnicode(env: Readonly<Record<string, string | undefined>>, pl
 
 /** The characters that mergeq draws with, and the ASCII character for each: one column wide, as before. */
 const replacements: readonly (readonly [signs: string, ascii: string])[] = [
-  ['✓✗◐◕●○…·', '+x*%o.~-'],
+  ['✓✗◐◕●►○…·', '+x*%o>.~-'],
   ['▁▂▃▄▅▆▇█', '_.:-=+*#'],
   ['▏▎▍▌▋▊▉', '.::--=='],
   ['⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏', '-\\|/-\\|/-\\'],
@@ -209,4 +209,4 @@ const asciiSigns: ReadonlyMap<string, string> = new Map(
 
 /** Returns a text with ASCII characters in the place of the signs and blocks that mergeq draws with. */
 export const toAscii = (text: string): string =>
-  text.replace(/[✓✗◐◕●○…·▁-█▉-▏⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, sign => asciiSigns.get(sign) ?? sign)
+  text.replace(/[✓✗◐◕●►○…·▁-█▉-▏⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, sign => asciiSigns.get(sign) ?? sign)

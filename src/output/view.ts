@@ -140,6 +140,11 @@ export const pullRequestColumns = columns(
   ['TITLE', 'prTitle', 'text'],
 )
 
+/** The same where pull requests may have merged or left: when their state began. */
+export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(column =>
+  column.title === 'FOR' ? { ...column, title: 'AGO' } : column,
+)
+
 /** The columns of pull requests in CSV, under the names of the fields. */
 export const pullRequestCsvColumns: readonly Column[] = [
   ...['prNumber', 'state', 'stateChangedAt', 'prAuthor', 'priorityName', 'prTitle'],

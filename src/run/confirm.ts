@@ -40,13 +40,20 @@ export const isQueued = ({ record }: ListedPullRequest): boolean =>
  */
 export function pullRequestLines(pullRequests: readonly ListedPullRequest[]): readonly string[] {
   const notQueued = pullRequests.filter(pullRequest => !isQueued(pullRequest))
-  const lines = [...pullRequests.filter(isQueued), ...notQueued].map(({ pr, record }) => {
+  const rows = [...pullRequests.filter(isQueued), ...notQueued].map(({ pr, record }) => {
     const author = getString(record, 'prAuthor')
     const state = record === undefined ? 'not in the queue' : stateWords(stateOf(record))
     // The state stands first: the end of a long line is cut.
-    const words = [state, getString(record, 'prTitle') ?? '', author === undefined ? '' : `(${author})`]
-    return [`#${pr}`, ...words.filter(word => word !== '')].join('  ')
+    const words = [getString(record, 'prTitle') ?? '', author === undefined ? '' : `(${author})`]
+    return [`#${pr}`, state, ...words.filter(word => word !== '')]
   })
+  const widths = [0, 1].map(column => Math.max(...rows.map(row => row[column]?.length ?? 0)))
+  const lines = rows.map(row =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
   const count = lines.length > maxLines ? maxLines - 1 : maxLines
   return [...lines.slice(0, count), ...(lines.length > count ? [`and ${lines.length - count} more`] : [])]
 }

@@ -53,7 +53,7 @@ test('on a healthy machine every check passes', async () => {
     err: '',
     notPassed: [],
   })
-  expect(row('queue')?.found).toBe('acme/web main: RUNNING, testing 0 of 2, 0 queued')
+  expect(row('queue')?.found).toBe('acme/web main: running, testing 0 of 2, 0 queued')
   expect(row('TLS')?.found).toBe('not used: the base URL is http')
   expect(row('git')?.found).toBe('git version 2.39.5')
 })

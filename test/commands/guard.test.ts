@@ -86,13 +86,13 @@ describe('`guard`', () => {
   })
 
   test.each([
-    ['pending', 'PENDING', ' and lose its position'],
-    ['not ready', 'NOT_READY', ''],
+    ['has been pending for 4m', 'PENDING', ' and lose its position'],
+    ['is not ready since 4m ago', 'NOT_READY', ''],
   ])('names no position in a queue that cannot be read: %s', async (words, state, loss) => {
     const { code, err } = await guard(line('fix'), serviceKnowing({ ...record, state }, { status: 500 }))
     expect(code).toBe(21)
     expect(err).toContain(
-      `#7 has been ${words} for 4m, in the queue for main. Pushing would remove #7 from the queue${loss}.\n`,
+      `#7 ${words}, in the queue for main. Pushing would remove #7 from the queue${loss}.\n`,
     )
   })
 

@@ -53,7 +53,7 @@ describe('queue watch in a real terminal', () => {
     await quit(screen)
     expect(screen.lines()).toEqual([
       'before',
-      expect.stringMatching(/^acme\/web main {2}● running {3}1 of 2 test runs$/),
+      expect.stringMatching(/^acme\/web main {2}► running {3}1 of 2 test runs$/),
       expect.stringMatching(/^ +PR +STATE/),
       expect.stringMatching(/^1 +#2 +◐ testing/),
       expect.stringMatching(/^Left the queue {2}✓ #\d merged .*✓ #\d merged/),
@@ -103,7 +103,7 @@ describe('queue watch in a real terminal', () => {
     await screen.waitForLine(/^code 0$/)
     await screen.waitForLine(/^echo$/)
     expect(flagsOf(screen)).toBe(restored)
-    expect(screen.lines()[0]).toMatch(/^acme\/web main {2}● running/)
+    expect(screen.lines()[0]).toMatch(/^acme\/web main {2}► running/)
   })
 
   testWith('tmux')('Ctrl-Z restores the terminal and suspends it; fg continues it', async () => {

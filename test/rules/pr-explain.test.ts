@@ -290,7 +290,7 @@ test('another submit says which options keep the priority and batching', () => {
     ...nothing,
     ...at('PENDING', { priorityValue: 10, noBatch: true }),
   })
-  expect(submitAgain.why).toContain('without --priority 10 --no-batch may reset')
+  expect(submitAgain.why).toContain('without --priority high --no-batch may reset')
 })
 
 test('the id of the test run stands in the record or its history, newest first', () => {

@@ -153,12 +153,18 @@ async function createBlockedPushError(
   const state = getString(record, 'state') ?? 'in an unknown state'
   const elapsed = elapsedSince(getString(record, 'stateChangedAt'), cli.host.clock.now())
   const words = stateWords(state)
-  const lasting = elapsed === undefined ? `is ${words}` : `has been ${words} for ${formatAge(elapsed)}`
+  const isNotReady = normalizeState(state) === 'NOT_READY'
+  const lasting =
+    elapsed === undefined
+      ? `is ${words}`
+      : isNotReady
+        ? `is not ready since ${formatAge(elapsed)} ago`
+        : `has been ${words} for ${formatAge(elapsed)}`
   const entries = queueEntries(liveQueue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
   const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'
-  const hasPosition = normalizeState(state) !== 'NOT_READY'
+  const hasPosition = !isNotReady
   const lossOfCancel = hasPosition ? ' (it loses its position too)' : ''
   const next = isDeletion ? 'delete the branch' : `push and submit it again${lossOfCancel}`
   const { commandLine } = cli.settings

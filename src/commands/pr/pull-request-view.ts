@@ -12,7 +12,7 @@ import { eventsOf, stateOfEvent } from '../../domain/timeline.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { getNumber, getString, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { columns, pullRequestColumns, type Result, withLinks } from '../../output/view.ts'
+import { anyPullRequestColumns, columns, type Result, withLinks } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
 import { describeTimeToMerge } from './time-to-merge.ts'
 
@@ -193,7 +193,7 @@ export async function viewPullRequest(
     screen() {
       if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
         return {
-          columns: withLinks(pullRequestColumns, number => urlOfPullRequest(repo, number)),
+          columns: withLinks(anyPullRequestColumns, number => urlOfPullRequest(repo, number)),
           rows: [record],
         }
       const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record

@@ -95,7 +95,7 @@ export function describePlan(
         : `The queue for ${name}: ${summary}.`,
     ...allDifferences.map(({ setting, live: liveValue, file }) => {
       const before = live === undefined ? '' : `${formatSetting(liveValue)} -> `
-      return `- ${setting}: ${before}${formatSetting(file)}`
+      return `- ${setting} ${before}${formatSetting(file)}`
     }),
   ]
 }

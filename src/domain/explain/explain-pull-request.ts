@@ -1,4 +1,5 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
+import { priorityName } from '../priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../reasons.ts'
 import type { ServiceWords } from '../service-words.ts'
@@ -304,7 +305,7 @@ function assessResubmission(
   // A `usedDefaultPriorityName` may stand beside another priority that was given later.
   const isDefault = priority === defaultPriority
   const flags = [
-    ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priority}`]),
+    ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priorityName(priority)}`]),
     ...(get(record, 'noBatch') === true ? [nameOf('noBatch')] : []),
   ].join(' ')
   if (flags !== '')

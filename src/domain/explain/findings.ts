@@ -1,6 +1,7 @@
 import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
 import { describeSplit, wasSplit } from '../batches.ts'
 import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten } from '../format.ts'
+import { priorityName } from '../priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { explainState, isFailureOfTestRun, submitters } from '../reasons.ts'
 import {
@@ -359,7 +360,8 @@ function slotFindings({ queue, entry, record }: Facts): readonly Finding[] {
     ...namesFinding(
       'lower-priority',
       numbers(prioritized),
-      names => `Its priority value is ${priority}. Pull requests ahead with a higher priority: ${names}.`,
+      names =>
+        `Its priority is ${priorityName(priority ?? 0)}. Pull requests ahead with a higher priority: ${names}.`,
     ),
   ]
   if (!isBatching || get(entry?.record, 'noBatch') === true || wasSplit(record)) return findings

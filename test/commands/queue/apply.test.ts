@@ -97,7 +97,7 @@ describe('a queue as code', () => {
       code: 0,
       out: rows(...unchanged, 'next\ttrue\tcreated\tconcurrency'),
     })
-    expect(created.err).toContain('The queue for next of acme/web will be created.\n- concurrency: 3\n')
+    expect(created.err).toContain('The queue for next of acme/web will be created.\n- concurrency 3\n')
     expect((await story.mergeq('queue diff -f queues -v', setting)).code).toBe(0)
   })
 
@@ -155,7 +155,7 @@ describe('a queue as code', () => {
     const setting = withFile('settings: {concurrency: 2}', { terminal: true, inputTerminal: true })
     const no = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['n'] })
     expect(no.code).toBe(2)
-    expect(no.err).toContain('- concurrency: 1 -> 2\nApply these changes to 1 queue? [y/N]')
+    expect(no.err).toContain('- concurrency 1 -> 2\nApply these changes to 1 queue? [y/N]')
     const yes = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['y'] })
     expect({ code: yes.code, out: yes.out }).toEqual({
       code: 0,

@@ -59,7 +59,7 @@ describe('queue get on a terminal', () => {
     expect(code).toBe(0)
     expect(
       out,
-    ).toBe(`acme/web main  ● running   1 of 2 test runs · 1 pending failure · 1 waiting · median time in queue ~12m, last hour
+    ).toBe(`acme/web main  ► running   1 of 2 test runs · 1 pending failure · 1 waiting · median time in queue ~12m, last hour
    PR     STATE              FOR    PRIORITY  AUTHOR   TITLE
 1  #5     ◐ testing          4m     urgent    barbara  Cache the suggestions of the search box
 2  #6     ! pending failure  1m     medium    -        Speed up the order export
@@ -91,7 +91,7 @@ describe('queue get on a terminal', () => {
   test.each([401, 503])('a %i for the metrics is not reported, and not retried', async status => {
     const { code, out, err, requests } = await show(running, { metrics: { status } })
     expect({ code, err, requests: requests.length }).toEqual({ code: 0, err: '', requests: 2 })
-    expect(out).toMatch(/^acme\/web main {2}● running {3}1 of 2 test runs · 1 pending failure · 1 waiting\n/)
+    expect(out).toMatch(/^acme\/web main {2}► running {3}1 of 2 test runs · 1 pending failure · 1 waiting\n/)
   })
 
   test('does not wait for metrics that never come', async () => {
@@ -111,7 +111,7 @@ describe('queue get on a terminal', () => {
     expect(out).toMatch(/^1\t5\tTESTING\turgent\t2026-01-05T11:56:00.000Z\tbarbara\tCache the/)
     const forced = await show(running, { ...pipe, line: 'queue get -o table' })
     expect(forced.out).toMatch(
-      /^acme\/web main {2}● running {3}1 of 2 test runs · 1 pending failure · 1 waiting\n {3}PR/,
+      /^acme\/web main {2}► running {3}1 of 2 test runs · 1 pending failure · 1 waiting\n {3}PR/,
     )
     expect([requests.length, forced.requests.length]).toEqual([1, 1])
   })

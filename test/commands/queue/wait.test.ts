@@ -21,7 +21,7 @@ describe('`queue wait`', () => {
   test('waits until nothing is tested or about to merge, and logs each change once', async () => {
     const { code, out, err, asked } = await runWithHistory('queue wait --interval 2s', draining)
     expect({ code, out }).toEqual({ code: 0, out: 'github.com/acme/web\tmain\treached\t1\t0\t8\n' })
-    const queue = 'The queue for main of acme/web: DRAINING, testing'
+    const queue = 'The queue for main of acme/web: draining, testing'
     expect(err).toBe(`${queue} 1, 2 queued.\n${queue} 0, 2 queued.\n${queue} 0, 1 queued.\n`)
     expect(asked).toMatchObject([0, 2, 4, 6, 8].map(second => ({ second, operation: 'getQueue' })))
   })

@@ -24,7 +24,7 @@ describe('what a watch prints', () => {
         .map(row => `${row}\tgithub.com/acme/web\tmain\n`)
         .join(''),
     )
-    expect(err).toContain('Queue for main of acme/web: RUNNING, testing 1 of 1, 2 queued. Under test: #8.\n')
+    expect(err).toContain('Queue for main of acme/web: running, testing 1 of 1, 2 queued. Under test: #8.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
   })
 
