@@ -31,6 +31,11 @@ export const queueFileSchema = {
     $schema: { type: 'string' },
     repo: { ...text, description: 'Repository: [host/]owner/name' },
     targetBranch: { ...text, description: 'Branch that the queue merges into' },
+    defaults: { type: 'boolean', description: 'With false, files of defaults do not count for this file' },
+    created: {
+      type: 'boolean',
+      description: 'Written by `queue apply --record` for a queue that did not exist before',
+    },
     settings: {
       type: ['object', 'null'],
       description: 'Settings that are not listed stay unchanged',

@@ -151,7 +151,7 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'queue diff': [
     nested(
       record({
-        same: flag,
+        same: flagOrNull,
         digest: textOrNull,
         queues: list(record({ ...queueName, file: text }, { exists: flag, digest: textOrNull, ...failure })),
         changes: list(record({ ...queueName, setting: text }, { live: field('Json'), file: field('Json') })),

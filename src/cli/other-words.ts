@@ -17,6 +17,11 @@ export const otherWords: readonly OtherWords[] = [
   ['', 'get show view status info list ls ps', 'queue get'],
   [', queue', 'ls all ps queues', 'queue list'],
   ['queue', 'add new init', 'queue create'],
+  [
+    'queue',
+    'copy clone duplicate',
+    'To copy the settings to another branch: mergeq queue export --for release-2.x | mergeq queue apply -f - --create --yes',
+  ],
   ['queue', 'edit set configure config settings change', 'queue update'],
   [', queue', 'empty clear flush', 'To cancel all and delete the queue: mergeq queue delete --cancel-all'],
   ['queue', 'remove rm destroy drop', 'queue delete'],

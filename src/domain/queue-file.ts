@@ -16,6 +16,10 @@ export interface QueueFile {
   readonly $schema?: string
   readonly repo?: string
   readonly targetBranch?: string
+  /** False if the settings of files of defaults do not count for this file. */
+  readonly defaults?: boolean
+  /** Whether the queue did not exist before `queue apply --record`, which wrote the file: nothing undoes that. */
+  readonly created?: boolean
   readonly settings: JsonObject
 }
 
@@ -24,7 +28,7 @@ const { deleteRequiredStatuses: _, ...fileSettings } = queueSettings
 
 const knownSettings = new Map<string, QueueSetting<unknown>>(Object.entries(fileSettings))
 
-const queueFileKeys = ['$schema', 'repo', 'targetBranch', 'settings']
+const queueFileKeys = ['$schema', 'repo', 'targetBranch', 'defaults', 'created', 'settings']
 
 const namesQueue = 'this names the queue and is not a setting'
 const isReadOnly = 'this setting is read-only'
@@ -101,6 +105,13 @@ export function parseQueueFile(
     if (typeof text !== 'string') throw usageError(`${placeOf(key)}: ${key} must be a string.`, expectedForm)
     return { [key]: withName(`${placeOf(key)}: ${key}`, () => parse(text)) }
   }
+  const readFlag = (key: 'defaults' | 'created') => {
+    const value = document[key]
+    if (value === undefined) return {}
+    if (typeof value !== 'boolean')
+      throw usageError(`${placeOf(key)}: ${key} must be true or false.`, expectedForm)
+    return { [key]: value }
+  }
   const settings = document.settings ?? {}
   if (!isObject(settings))
     throw usageError(`${placeOf('settings')}: settings must be a mapping.`, expectedForm)
@@ -112,8 +123,22 @@ export function parseQueueFile(
     ...readText('$schema', String),
     ...readText('repo', text => parseRepository(text) && text),
     ...readText('targetBranch', branchParser('branch')),
+    ...readFlag('defaults'),
+    ...readFlag('created'),
     settings: Object.fromEntries(entries),
   }
+}
+
+/** Parses a file with one queue, or with a list of them, as `queue apply --record` writes it. */
+export function parseQueueFiles(
+  { value, lineOf }: SourceDocument,
+  file: string,
+  howToBegin: string,
+): readonly QueueFile[] {
+  if (!Array.isArray(value)) return [parseQueueFile({ value, lineOf }, file, howToBegin)]
+  return value.map((each: Json, index) =>
+    parseQueueFile({ value: each, lineOf: (...path) => lineOf(String(index), ...path) }, file, howToBegin),
+  )
 }
 
 export interface LiveSettings {

@@ -308,6 +308,7 @@ const table: Readonly<Record<string, Rows>> = {
   'queue export': {
     options: {
       '--all': { line: 'queue export -f q.yaml' },
+      '--for': { typed: '--for next' },
       '--yes': { line: 'queue export --all -f q', setting: { disk: new Map([[exported, 'settings: {}']]) } },
     },
   },
@@ -330,6 +331,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: {
       '--set': { typed: '--set concurrency=4' },
       '--file': { line: 'queue apply --yes' },
+      '--record': { typed: '--record r.json' },
       '--yes': { line: 'queue apply -f q.yaml' },
       '--create': { setting: { answer: () => ({ status: 404, body: 'Not Found' }) } },
     },

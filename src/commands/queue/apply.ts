@@ -2,7 +2,7 @@ import { receiptFields } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { textual } from '../../domain/values/types.ts'
+import { fileName, textual } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
@@ -26,6 +26,7 @@ import {
   type PlanResults,
 } from './plan.ts'
 import { fileInput, includeStateInput, readItems, settingsOf } from './queue-files.ts'
+import { readSettingsRecord, writeSettingsRecord } from './settings-record.ts'
 import { suggestUndo } from './update.ts'
 
 const resultRecord: RecordFields = {
@@ -129,7 +130,7 @@ export const queueApplyCommand = command({
   alsoSends: [updateQueue, getQueue, createQueue],
   // --dry-run prints the differences.
   fields: combineFields(resultRecord, differenceRecord),
-  exits: ['not-found', 'differs', 'stale'],
+  exits: ['not-found', 'differs', 'stale', 'output'],
   prints: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
     json: 'one result (a receipt) per queue: {"repo","targetBranch","file","ok","result","before","after","exit","message","changed","digest"}, with the settings of before and after that changed, and those that are not visible yet in "notApplied"',
@@ -139,6 +140,7 @@ export const queueApplyCommand = command({
     file: fileInput,
     yes: yesInput,
     create: flag('Create the queues that do not exist'),
+    record: option(fileName('file'), 'Write the settings before to this file; to undo the changes, apply it'),
     ifMatch: option(digest, 'Apply only if the live settings match this digest'),
     includeState: includeStateInput,
     set: settingsOf(updateQueue),
@@ -147,8 +149,9 @@ export const queueApplyCommand = command({
     'mergeq queue apply -f queue.yaml',
     'mergeq queue apply -f queues/ --yes',
     'mergeq queue apply -f queue.yaml --create',
+    'mergeq queue apply -f queues/ --record before.json',
   ],
-  async run({ file, yes, create, ifMatch, includeState, set }, cli) {
+  async run({ file, yes, create, record, ifMatch, includeState, set }, cli) {
     const { logger, options, printer } = cli
     const items = await readItems(file, { includeState, set }, cli)
     if (options.dryRun) {
@@ -158,6 +161,7 @@ export const queueApplyCommand = command({
       return printPlans(reading, cli)
     }
     if (!yes && !canPrompt(cli)) throw promptError(cli)
+    const earlier = record === undefined ? [] : await readSettingsRecord(record, yes, cli)
     const reading = await createPlans(items, includeState, cli)
     const { plans } = reading
     await checkDigest(reading, ifMatch, file)
@@ -183,7 +187,15 @@ export const queueApplyCommand = command({
     }
     for (const plan of plans)
       if (!applicable.includes(plan)) failed.push({ failure: missingQueueError(plan) })
+    if (record !== undefined && changedPlans.length > 0)
+      await writeSettingsRecord(record, earlier, changedPlans, cli)
     failed.push(...(await applyPlans(applicable, includeState, cli)))
+    if (record !== undefined && changedPlans.length > 0 && cli.messages === 'person')
+      await logger.info(
+        `To undo the changes, run: ${cli.settings.commandLine(['queue', 'apply', '-f', record], { repo: null, targetBranch: null })}`,
+      )
+    else if (record !== undefined && changedPlans.length === 0)
+      await logger.info(`Nothing changes: ${record} was not written.`)
     await printer.end()
     return reportFailures(failed, cli)
   },

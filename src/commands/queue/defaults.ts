@@ -5,7 +5,7 @@ import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
 import { readQueueFile } from './read-queue-file.ts'
 
-interface LoadedDefaults {
+export interface LoadedDefaults {
   /** Undefined if there are no defaults. */
   readonly path?: string
   readonly settings: JsonObject

@@ -198,6 +198,7 @@ export const queueDiffCommand = command({
     strict: flag(
       'Report queues that queue list shows and no file describes, of the repositories of the files',
     ),
+    offline: flag('Only check the files: without a token, and without a request'),
     allRepos: flag('With --strict: of all repositories of the organization'),
     includeState: includeStateInput,
     set: settingsOf(getQueue),
@@ -206,18 +207,22 @@ export const queueDiffCommand = command({
     'mergeq queue diff -f queue.yaml',
     'mergeq queue diff -f queues/ --json | jq -r .digest',
     'mergeq queue diff -f queues/ --strict',
+    'mergeq queue diff -f queues/ --offline',
     'mergeq queue diff -b main --with-branch release',
   ],
-  async run({ file, withBranch, strict, allRepos, includeState, set }, cli) {
+  async run({ file, withBranch, strict, offline, allRepos, includeState, set }, cli) {
     for (const [one, other, isWrong] of [
       ['--with-branch', '--file', withBranch !== undefined && file !== undefined],
       ['--with-branch', '--strict', withBranch !== undefined && strict],
+      ['--offline', '--with-branch', offline && withBranch !== undefined],
+      ['--offline', '--strict', offline && strict],
       ['--all-repos', '--repo', allRepos && cli.args.has('--repo')],
     ] as const)
       if (isWrong) throw usageError(`${one} and ${other} cannot be used together.`, 'Use only one of them.')
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
+    if (offline) return (await import('./diff-offline.ts')).checkOffline(items, differenceRecord.columns, cli)
     const [first] = items
     if (cli.options.dryRun && first !== undefined) return printRequests(cli, getQueue, [first.queue])
     const reading = await createPlans(items, includeState, cli)

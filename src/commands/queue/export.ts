@@ -13,7 +13,7 @@ import {
   type Repository,
   repositoryName,
 } from '../../domain/values/repository.ts'
-import { fileName } from '../../domain/values/types.ts'
+import { branch, fileName } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { type Json, stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/view.ts'
@@ -85,22 +85,27 @@ interface Export {
   readonly file: string | undefined
   readonly old: LoadedFile | undefined
   readonly isJson: boolean
+  /** The branch that the file is for, where it is another one. */
+  readonly forBranch?: string | undefined
   /** The directory of all exports. */
   readonly folder?: string
 }
 
 /** Exports a queue. Returns what to log. */
 async function exportQueue(
-  { queue, overrides, file, old, isJson, folder }: Export,
+  { queue, overrides, file, old, isJson, forBranch, folder }: Export,
   includesState: boolean,
   cli: Cli,
 ) {
   const { printer, host } = cli
-  const { repo, targetBranch } = queue
+  const { repo } = queue
+  const targetBranch = forBranch ?? queue.targetBranch
   const name = queueName(queue)
   const { settings: liveSettings, unsettable } = await requireLive(queue, includesState, cli, overrides)
   const { settings: defaults, path: defaultsPath = '' } =
-    file === undefined ? { settings: {} } : await readDefaults(file, folder ?? file, cli)
+    file === undefined || old?.content.defaults === false
+      ? { settings: {} }
+      : await readDefaults(file, folder ?? file, cli)
   const replaced = unsettable.find(key => Object.hasOwn(defaults, key) && !Object.hasOwn(liveSettings, key))
   if (replaced !== undefined)
     throw usageError(
@@ -117,8 +122,14 @@ async function exportQueue(
       ([key, value = null]) => !isDefault(key, value) && !omitted.includes(key),
     ),
   )
-  const { $schema, repo: oldRepo = repositoryName(repo) } = old?.content ?? {}
-  const queueFile = { ...($schema === undefined ? {} : { $schema }), repo: oldRepo, targetBranch, settings }
+  const { $schema, defaults: usesDefaults, repo: oldRepo = repositoryName(repo) } = old?.content ?? {}
+  const queueFile = {
+    ...($schema === undefined ? {} : { $schema }),
+    repo: oldRepo,
+    targetBranch,
+    ...(usesDefaults === undefined ? {} : { defaults: usesDefaults }),
+    settings,
+  }
   const text = isJson
     ? `${stringifyJson(queueFile, file !== undefined || host.out.terminal)}\n`
     : await formatYaml(queueFile, old, includesState)
@@ -250,6 +261,10 @@ export const queueExportCommand = command({
     ),
     all: flag('Export every queue that queue list shows to a file of its own'),
     yes: flag('Update existing files without a prompt (--all)', { short: 'y' }),
+    forBranch: option(branch, 'Write the settings as a file for this branch, which may have no queue yet', {
+      option: 'for',
+      values: 'branches',
+    }),
     includeState: includeStateInput,
     set: setOf(getQueue),
   },
@@ -257,9 +272,12 @@ export const queueExportCommand = command({
     'mergeq queue export > queue.yaml',
     'mergeq queue export -f queues/main.yaml',
     'mergeq queue export --all -f queues/ --yes',
+    'mergeq queue export --for release-2.x -f queues/release-2.x.yaml',
   ],
-  async run({ file, all, yes, includeState, set }, cli) {
+  async run({ file, all, yes, forBranch, includeState, set }, cli) {
     const { logger } = cli
+    if (all && forBranch !== undefined)
+      throw usageError('--all and --for cannot be used together.', 'Use only one of them.')
     if (all) {
       if (file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
       isJsonOutput('*.yaml', cli)
@@ -267,9 +285,13 @@ export const queueExportCommand = command({
     }
     const isJson = isJsonOutput(file, cli)
     const old = await readOldFile(file, cli)
-    const queue = await queueOfFile(file ?? '', old?.content ?? {}, cli)
+    const queue =
+      forBranch === undefined
+        ? await queueOfFile(file ?? '', old?.content ?? {}, cli)
+        : await queueOfFile(file ?? '', { repo: old?.content.repo }, cli)
+    checkQueueOfFile(file ?? '', old?.content ?? {}, { repo: undefined, targetBranch: forBranch }, '--for')
     if (cli.options.dryRun) return printRequests(cli, getQueue, [queue], set)
-    const exported = { queue, overrides: set, file, old, isJson }
+    const exported = { queue, overrides: set, file, old, isJson, forBranch }
     const { warnings, notes, digest } = await exportQueue(exported, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)

@@ -57,7 +57,11 @@ export async function createPlans(
   return { plans: results, failed }
 }
 
-function unknownSettingError(name: string, { sourceOf }: QueueFileItem, live: JsonObject): MergeqError {
+export function unknownSettingError(
+  name: string,
+  { sourceOf }: QueueFileItem,
+  live: JsonObject,
+): MergeqError {
   const source = sourceOf(name)
   return usageError(
     `${source}: unknown queue setting${source === '--set' ? ` '${name}'` : showKey(name, " '", "'")}.`,

@@ -14,9 +14,9 @@ import { expandFiles } from '../../run/input-files.ts'
 import { type FlagInput, flag, flagInput, type Input, option } from '../../run/inputs.ts'
 import { setOption } from '../../run/requests.ts'
 import { type Queue, setOf } from '../../run/values.ts'
-import { isDefaultsFile, readDefaults } from './defaults.ts'
+import { isDefaultsFile, type LoadedDefaults, readDefaults } from './defaults.ts'
 import { formatValue } from './format-setting.ts'
-import { queueFileEndings, readQueueFile } from './read-queue-file.ts'
+import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'
 
 export const includeStateInput = flag("Include the queue's state, which is ignored by default")
 
@@ -74,13 +74,14 @@ export interface QueueFileItem extends DescribedQueue {
   sourceOf(setting: string): string
 }
 
-type QueueNames = Pick<QueueFile, 'repo' | 'targetBranch'>
+type QueueNames = { readonly [K in 'repo' | 'targetBranch']?: QueueFile[K] | undefined }
 
 /** Throws a usage error if a file is for another queue than what `--repo` and `--target-branch` name. */
 export function checkQueueOfFile(
   path: string,
   { repo, targetBranch }: QueueNames,
   named: Readonly<Record<keyof QueueNames, string | undefined>>,
+  branchOption = '--target-branch',
 ): void {
   const isSame = (one: string | undefined, other: string | undefined, keyOf = (text: string) => text) =>
     one === undefined || other === undefined || keyOf(one) === keyOf(other)
@@ -88,8 +89,7 @@ export function checkQueueOfFile(
     usageError(`${option} is ${name}, but ${path} is for ${inFile}.`, 'Omit the option, or use another file.')
   if (!isSame(named.repo, repo, text => repositoryKey(parseRepository(text))))
     throw problem('--repo', named.repo, repo)
-  if (!isSame(named.targetBranch, targetBranch))
-    throw problem('--target-branch', named.targetBranch, targetBranch)
+  if (!isSame(named.targetBranch, targetBranch)) throw problem(branchOption, named.targetBranch, targetBranch)
 }
 
 /**
@@ -151,16 +151,18 @@ export async function readDescribedQueues(
   const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
   if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
   for (const filePath of queuePaths) {
-    const { content } = await readQueueFile(filePath, cli)
-    const queue = await queueOf(filePath, content, cli)
-    const name = queueName(queue)
-    const duplicate = described.find(
-      other =>
-        isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
-    )
-    if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
-    described.push({ path: filePath, name, content, queue })
+    for (const content of await readQueueFiles(filePath, cli)) {
+      const queue = await queueOf(filePath, content, cli)
+      const name = queueName(queue)
+      const duplicate = described.find(
+        other =>
+          isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
+      )
+      if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
+      described.push({ path: filePath, name, content, queue })
+    }
   }
+  if (described.length === 0) throw usageError(`${path} names no queue.`)
   return described
 }
 
@@ -172,8 +174,15 @@ export async function readItems(
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
   for (const described of await readDescribedQueues(path, cli)) {
-    const { path: filePath, content: read } = described
-    const defaults = await readDefaults(filePath, path, cli)
+    const { path: filePath, content: read, name } = described
+    if (read.created === true) {
+      await cli.logger.warn(
+        `The queue for ${name} did not exist when ${filePath} was written. Its creation is not undone: mergeq queue delete deletes it.`,
+      )
+      continue
+    }
+    const defaults: LoadedDefaults =
+      read.defaults === false ? { settings: {} } : await readDefaults(filePath, path, cli)
     const written = { ...read, settings: { ...defaults.settings, ...read.settings } }
     const { state, ...others } = { ...written.settings, ...set }
     const content = {

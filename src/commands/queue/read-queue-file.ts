@@ -1,4 +1,4 @@
-import { parseQueueFile, type QueueFile } from '../../domain/queue-file.ts'
+import { parseQueueFile, parseQueueFiles, type QueueFile } from '../../domain/queue-file.ts'
 import { readText } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
@@ -28,8 +28,21 @@ export interface LoadedFile {
   readonly content: QueueFile
 }
 
+const howToBegin = 'For an example, run: mergeq queue export'
+
 /** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
 export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile> {
+  const { text, source, name } = await readSource(path, cli)
+  return { text, content: parseQueueFile(source, name, howToBegin) }
+}
+
+/** Reads a file with one queue, or with a list of them. Throws a usage error that names file and line. */
+export async function readQueueFiles(path: string, cli: Cli): Promise<readonly QueueFile[]> {
+  const { source, name } = await readSource(path, cli)
+  return parseQueueFiles(source, name, howToBegin)
+}
+
+async function readSource(path: string, cli: Cli) {
   const name = path === '-' ? 'standard input' : path
   const text = await readText(openInput(path, cli), name, maxFileSize)
   // Each byte that is not UTF-8 was decoded as this character.
@@ -39,5 +52,5 @@ export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile>
   const source = parseYaml(text, name)
   if (isJsonFileName(path) && parseJson(text) === undefined)
     throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
-  return { text, content: parseQueueFile(source, name, 'For an example, run: mergeq queue export') }
+  return { text, source, name }
 }

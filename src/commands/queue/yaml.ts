@@ -78,8 +78,9 @@ export function parseYaml(text: string, file: string): SourceDocument {
       let [key, value]: readonly [unknown, unknown] = [contents, contents]
       for (const name of path) {
         const pair: Pair | undefined = isMap(value) ? findPair(value, name) : undefined
-        key = pair?.key
-        value = pair?.value
+        const item = isSeq(value) ? value.items[Number(name)] : undefined
+        key = pair?.key ?? item
+        value = pair?.value ?? item
       }
       return lineAt(offsetOf(key))
     },
