@@ -81,7 +81,7 @@ export async function waitForQueues(
   }
   await poll<Item, JsonObject, ItemJudgement>({
     items: queues.map(place => ({ place, unchanged: 0 })),
-    read: items => readSeveral(items, read),
+    read: items => readSeveral(items, read, time),
     judge(item, queue) {
       const judgement = judgeQueue(item, queue, until)
       return { ...judgement, item: { ...judgement.item, place: item.place } }

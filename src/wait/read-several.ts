@@ -1,16 +1,19 @@
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { mayBegin, type WaitTime } from '../domain/wait-time.ts'
 import { isOutage, type MergeqError } from '../errors.ts'
 import { type Reading, readingOf } from './poll.ts'
 
 const tooManyRequests = 429
 
 /**
- * Reads several items, a few at a time, and returns their readings in their order. After a 429, and after as many requests without a response as are sent at a time, the rest is not read: the error
- * counts for it, too. Throws only when a signal interrupts the command.
+ * Reads several items, a few at a time, and returns their readings in their order; fewer if the time is over. After a 429,
+ * and after as many requests without a response as are sent at a time, the rest is not read: the error counts for it, too.
+ * Throws only when a signal interrupts the command.
  */
 export async function readSeveral<T, R>(
   items: readonly T[],
   read: (item: T) => Promise<R>,
+  time: WaitTime | undefined,
 ): Promise<readonly Reading<R>[]> {
   let unanswered = 0
   let failureOfAll: MergeqError | undefined
@@ -24,6 +27,7 @@ export async function readSeveral<T, R>(
     return reading
   }
   const readings: Reading<R>[] = []
-  for await (const reading of mapConcurrent(items, maxConcurrent, readItem)) readings.push(reading)
+  for await (const reading of mapConcurrent(items, maxConcurrent, readItem, () => mayBegin(time)))
+    readings.push(reading)
   return readings
 }

@@ -52,7 +52,7 @@ export async function pollQueues(
   await poll<WatchedQueue, QueueUpdate, WatchJudgement>({
     items: watched,
     // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
-    read: items => readSeveral(items, ({ read }) => read(client, { maxRetries: 0 })),
+    read: items => readSeveral(items, ({ read }) => read(client, { maxRetries: 0 }), limit),
     judge: (item, update) => ({ item: { ...item, state: stateOf(update.queue) }, update }),
     schedule: (_, failures) => (failures === 0 ? interval : backOff(interval, failures, host.random())),
     limit,
@@ -62,7 +62,8 @@ export async function pollQueues(
     async onChange(judgements: readonly WatchJudgement[]) {
       for (const { item, update, end } of judgements) {
         if (update !== undefined) await view.show(item.place, update)
-        if (end?.failure === undefined) continue
+        // A reading that the end of the watch cuts off says nothing about the queue.
+        if (end?.failure === undefined || end.failure.kind === 'timed-out') continue
         codes.push(end.failure.exit)
         await view.lose(item, end.failure)
       }

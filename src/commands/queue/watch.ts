@@ -135,7 +135,7 @@ export const queueWatchCommand = command({
 
 /** Prints queues once. Returns the most severe exit code of those that cannot be read. */
 async function printOnce(watched: readonly WatchedQueue[], view: QueuesView, cli: Cli): Promise<number> {
-  const readings = await readSeveral(watched, ({ read }) => read(cli.client()))
+  const readings = await readSeveral(watched, ({ read }) => read(cli.client()), undefined)
   const codes: number[] = []
   for (const [index, queue] of watched.entries()) {
     const reading = readings[index]

@@ -98,6 +98,18 @@ describe('queue watch of 60 queues', () => {
     expect({ reads, mostOpen: service.mostOpen() }).toEqual({ reads: 4 * 60, mostOpen: 4 })
   })
 
+  test('a round that takes longer than the rest of the time is cut off without an error', async () => {
+    const service = openService()
+    const { code, err } = await service.watch('--for 30s', () => {
+      service.clock.now += 100
+      return undefined
+    })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const reads = service.requests.length
+    expect(reads).toBeGreaterThan(2 * 60)
+    expect(reads % 60).not.toBe(0)
+  })
+
   test('a queue that is gone is a change to null, one that is refused an error, and the others go on', async () => {
     const service = openService({ r9: [{ pr: 1, leftAt: noon + 25_000, to: 'failed' }] })
     const { code, changes, err } = await service.watch('--for 40s', ({ body }) => {
