@@ -113,7 +113,11 @@ function describe(value: number | null, of: number | null, unit: string, ofUnit:
   if (value === null || of === null) return '-'
   if (unit === ofUnit) {
     const share = of === 0 ? '' : ` (${formatRate(value / of)})`
-    return `${formatInteger(Math.round(value))} of ${formatInteger(Math.round(of))}${share}`
+    // A few minutes are no number of minutes.
+    const isShort = unit === 'minutes' && of > 0 && of < 10
+    const format = (number: number) =>
+      isShort ? formatDuration(number * 60_000) : formatInteger(Math.round(number))
+    return `${format(value)} of ${format(of)}${share}`
   }
   return `${unit === 'ms' ? formatDuration(value) : formatInteger(value)} over ${formatInteger(of)}`
 }

@@ -131,6 +131,15 @@ describe('`queue report`', () => {
     expect(err).toContain('"kind":"incomplete"')
   })
 
+  test('shows a few minutes with their seconds', async () => {
+    const short = [
+      result(1, 1, { testingDurationMs: 15_000, outcome: 'failed' }),
+      result(2, 2, { testingDurationMs: 90_000 }),
+    ]
+    const { out } = await report('-o markdown', { answer: service(short) })
+    expect(out).toContain('| Minutes of failed runs | 15s of 1m45s (14%) | 0 of 0 | minutes |')
+  })
+
   test('names ranges and denominators in Markdown', async () => {
     const { out } = await report('--since 30d -o markdown')
     expect(out).toContain(
