@@ -173,8 +173,9 @@ export class WaitReporter implements WaitObserver {
   }
 
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
-  async reportEnd(ended: WaitTarget, end: WaitEnd): Promise<void> {
-    const target = await this.withQueue(ended, end)
+  async reportEnd(endedTarget: WaitTarget, lastEnd: WaitEnd): Promise<void> {
+    const target = await this.withQueue(endedTarget, lastEnd)
+    const end = await this.withApprovals(target, lastEnd)
     const { options } = this.wait
     const { host, logger, settings, results } = this.cli
     const { pr } = target.request.values
@@ -217,6 +218,15 @@ export class WaitReporter implements WaitObserver {
     const options = { once: true, quiet: true, limits: { timeout: () => queueTime } }
     const { record: queue } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, options)
     return { ...target, queue }
+  }
+
+  /** Tells a person at a terminal, whose wait for a single pull request gave up, what waits for a manual approval. */
+  private async withApprovals(target: WaitTarget, end: WaitEnd): Promise<WaitEnd> {
+    const gaveUp = end.outcome === 'timed-out' || end.outcome === 'pending'
+    if (!gaveUp || end.note !== undefined || this.requests.length > 1 || isPaused(target.queue)) return end
+    const { approvalNote } = await import('./wait-approvals.ts')
+    const note = await approvalNote(target, queueTime, this.cli)
+    return note === undefined ? end : { ...end, note }
   }
 
   /** Prints every recorded result, even if results before it are missing. */

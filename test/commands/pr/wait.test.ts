@@ -279,6 +279,29 @@ describe('`pr wait` of one pull request', () => {
     [20, 'paused'],
     [100, 'running'],
   ] as const
+  test.each([
+    [{ status: 'WAITING' }, true, true],
+    [{ status: 'COMPLETED', conclusion: 'SUCCESS' }, true, false],
+    [{ status: 'WAITING' }, false, false],
+  ])(
+    'tells a person whose wait gives up what waits for an approval: %j, %s',
+    async (check, terminal, isTold) => {
+      const checkSuites = [{ checkRuns: [{ name: 'deploy', ...check }] }]
+      const { code, out, err, operations } = await runWithHistory('pr wait 7 --timeout 0', {
+        pulls: { 7: [[0, 'TESTING', { timeline: [{ state: 'testing', testRunId: '6e1d9f0a' }] }]] },
+        fault: (_, operation) =>
+          operation === 'getMergeQueueTestingDetails'
+            ? { body: JSON.stringify({ status: 'in_progress', checkSuites }) }
+            : undefined,
+        setting: { terminal },
+      })
+      const text = `${out}${err}`.replaceAll(/\u001b\[[\d;]*m/g, '')
+      const sentence = 'is still testing. Its check deploy waits for a manual approval'
+      expect({ code, isTold: text.includes(sentence) }).toEqual({ code: 8, isTold })
+      expect(operations.includes('getMergeQueueTestingDetails')).toBe(terminal)
+    },
+  )
+
   test('tells a person that the queue is paused where the wait gives up before it has read the queue', async () => {
     const paused = { pulls: { 7: 'PENDING' }, queue: [[0, 'paused']] as const, setting: { terminal: true } }
     const { out } = await runWithHistory('pr wait 7 --timeout 1s --color never', paused)
