@@ -95,7 +95,8 @@ describe('queue watch of 60 queues', () => {
     ])
     expect(lines.every(({ repo, targetBranch }) => repo !== undefined && targetBranch === 'main')).toBe(true)
     const reads = service.requests.filter(({ path }) => path.endsWith('getQueue')).length
-    expect({ reads, mostOpen: service.mostOpen() }).toEqual({ reads: 4 * 60, mostOpen: 4 })
+    expect(reads).toBe(4 * 60)
+    expect(service.mostOpen()).toBeLessThanOrEqual(4)
   })
 
   test('a round that takes longer than the rest of the time is cut off without an error', async () => {
