@@ -152,9 +152,10 @@ export function queueSummary(
   place: Repository | undefined,
 ): JsonObject {
   const { depth = null, testing = null, merged = null, failed = null } = numbers
+  const { awaitingMergeability: notReady = null } = numbers
   const ofPlace = place === undefined ? null : repositoryName(place)
   const name = repo === undefined ? ofPlace : `${place?.host ?? defaultHost}/${repo}`
-  return { repo: name, branch, depth, testing, merged, failed }
+  return { repo: name, branch, depth, testing, merged, failed, notReady }
 }
 
 /** Lists the queues that the metrics name. */

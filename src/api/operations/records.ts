@@ -124,5 +124,6 @@ export const queueSummaryRecord: RecordType = {
     testing: field('number | null'),
     merged: field('number | null', 'In the last hour.'),
     failed: field('number | null', 'In the last hour.'),
+    notReady: field('number | null', 'Submitted pull requests that are not ready; not part of the depth.'),
   }),
 }

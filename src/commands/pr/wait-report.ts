@@ -28,7 +28,7 @@ import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../w
 import type { Submit } from '../../wait/readings.ts'
 import { changeRecord, createResult } from '../../wait/result.ts'
 import { startWait, type Wait, type WaitTarget } from '../../wait/wait-target.ts'
-import { readUsualTime } from '../queue/screen.ts'
+import { readActivity } from '../queue/screen.ts'
 import { ringBell, timeOfWait, waitCommand, waitRecord } from './wait-options.ts'
 import {
   checkLines,
@@ -340,8 +340,8 @@ async function withLiveLine(
   const pullRequests = targets().map(({ request }) => request.values)
   const [first] = pullRequests
   if (logger.hasSpinner && first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
-    void readUsualTime(cli.client(), first, metricsTime).then(time => {
-      usual = time
+    void readActivity(cli.client(), first, metricsTime).then(activity => {
+      usual = activity.usual
     })
   return logger.withSpinner(columns => {
     // Until a submission appears, the wait lasts no longer than --grace.

@@ -8,13 +8,13 @@ import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import { type Column, columns, pullRequestCsvColumns } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
+import { type Cli, readsMore } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../run/fields.ts'
 import { read, show } from '../../run/send.ts'
 import { paramsOf, type Queue, setOf } from '../../run/values.ts'
-import { queueScreen, readUsualTime } from './screen.ts'
+import { notReadySentence, queueScreen, readActivity } from './screen.ts'
 
 const entryColumns = columns(
   ['POSITION', 'position', 'number'],
@@ -82,9 +82,9 @@ export async function printQueue(
     (options.format.prints === 'records' && options.fields.length === 0)
   const operation = hasEntries ? getEntries : getQueue
   if (options.dryRun) return printRequests(cli, operation, [place], overrides)
-  const [sent, usual] = await Promise.all([
+  const [sent, activity = {}] = await Promise.all([
     read(cli, operation, place, { overrides }),
-    results === 'screen' ? readUsualTime(cli.client(), place) : undefined,
+    results === 'screen' ? readActivity(cli.client(), place) : undefined,
   ])
   const { records } = sent.response
   const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
@@ -95,17 +95,22 @@ export async function printQueue(
       screen: () =>
         queueScreen(queue, {
           ...place,
-          usual,
+          activity,
           columns: host.out.columns,
           commandLine: settings.commandLine,
         }),
     }),
   )
   const { enqueuedPullRequests: listed, state } = records[0] ?? {}
-  if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
-    await logger.info(
-      `No pull requests are queued for ${queueName(place)}. The queue is ${state ?? 'in an unknown state'}.`,
-    )
+  if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0) {
+    const { notReady } = readsMore(cli) ? await readActivity(cli.client(), place) : {}
+    const sentences = [
+      `No pull requests are queued for ${queueName(place)}.`,
+      `The queue is ${state ?? 'in an unknown state'}.`,
+      notReadySentence(notReady) ?? [],
+    ]
+    await logger.info(sentences.flat().join(' '))
+  }
   return 0
 }
 

@@ -34,6 +34,7 @@ const queueFields = (includeState: boolean): RecordFields => ({
     'testing',
     'merged',
     'failed',
+    'notReady',
   ],
   columns: [
     ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id']),
@@ -43,6 +44,7 @@ const queueFields = (includeState: boolean): RecordFields => ({
       ['TESTING', 'testing', 'number', { priority: 3 }],
       ['MERGED 1H', 'merged', 'number', { priority: 2 }],
       ['FAILED 1H', 'failed', 'number', { priority: 1 }],
+      ['NOT READY', 'notReady', 'number', { priority: 2 }],
     ),
   ],
 })
@@ -113,7 +115,7 @@ export const queueListCommand = command({
   fields: typed => queueFields(typed.has('--include-state')),
   prints: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
-    json: 'a list of {"repo","branch","depth","testing","merged","failed"}; with --include-state also "state" and "mode", null for a queue that cannot be read',
+    json: 'a list of {"repo","branch","depth","testing","merged","failed","notReady"}; with --include-state also "state" and "mode", null for a queue that cannot be read',
     ndjson: 'one queue per line',
   },
   examples: [

@@ -1,7 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
-import { formatEstimate, formatInteger } from '../../domain/format.ts'
+import { formatEstimate, formatInteger, pluralize } from '../../domain/format.ts'
 import {
   findQueue,
   type QueueMetrics,
@@ -17,6 +17,14 @@ import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
 import type { Queue } from '../../run/values.ts'
+
+/** What the metrics of a queue say beside its record; undefined where they say nothing. */
+export interface QueueActivity {
+  /** The usual time in the queue in the last hour, in milliseconds. */
+  readonly usual?: number | undefined
+  /** How many pull requests are not ready, which a queue does not list. */
+  readonly notReady?: number | undefined
+}
 
 /**
  * Reads the metrics of the last hour of a queue, with a single request of at most `timeLimit` milliseconds; its queue is
@@ -37,16 +45,23 @@ export async function readQueueMetrics(
   }
 }
 
-/** Reads the usual time in a queue from its metrics. Never rejects: undefined if there is none. */
-export const readUsualTime = async (
+/** Reads what the metrics say of a queue. Never rejects: nothing is known if they cannot be read. */
+export async function readActivity(
   client: ServiceClient,
   place: Queue,
   timeLimit?: number,
-): Promise<number | undefined> => usualTimeInQueue((await readQueueMetrics(client, place, timeLimit))?.queue)
+): Promise<QueueActivity> {
+  const read = await readQueueMetrics(client, place, timeLimit)
+  return { usual: usualTimeInQueue(read?.queue), notReady: read?.queue?.numbers.awaitingMergeability }
+}
+
+/** Says how many pull requests are not ready: `3 pull requests are not ready.` Undefined without any. */
+export const notReadySentence = (count = 0): string | undefined =>
+  count > 0 ? `${pluralize(count, 'pull request')} ${count === 1 ? 'is' : 'are'} not ready.` : undefined
 
 interface QueueScreenOptions extends Queue {
   readonly columns: number
-  readonly usual: number | undefined
+  readonly activity: QueueActivity
   readonly commandLine: CommandLine
 }
 
@@ -99,8 +114,24 @@ function stateLines(state: string, options: QueueScreenOptions): readonly Styled
   return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
 }
 
+/** Returns what is said of a queue that lists no pull requests. */
+const emptyLines = (
+  notReady: number,
+  { commandLine, ...queue }: QueueScreenOptions,
+): readonly StyledLine[] =>
+  notReady > 0
+    ? [
+        `No pull requests are queued. ${notReadySentence(notReady)}`,
+        `To see why, run: ${commandLine(['queue', 'explain'], queue)}`,
+      ]
+    : [
+        'No pull requests are queued. Pull requests that are not ready are not listed.',
+        `To check a pull request, run: ${commandLine(['pr', 'get'], queue)} <pr>`,
+      ]
+
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
-  const { repo, targetBranch, columns, usual, commandLine } = options
+  const { repo, targetBranch, columns, activity } = options
+  const { usual, notReady = 0 } = activity
   const state = getString(queue, 'state') ?? '-'
   const title: Piece = [
     styled(`${shortRepositoryName(repo)} ${targetBranch}`, 'bold'),
@@ -109,15 +140,11 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   ]
   const usualPieces =
     usual === undefined ? [] : [[`median time in queue ${formatEstimate(usual)}, last hour`]]
+  const notReadyPieces = notReady > 0 ? [[`${formatInteger(notReady)} not ready`]] : []
   return [
-    ...joinPieces([title, ...countPieces(queue), ...usualPieces], columns),
+    ...joinPieces([title, ...countPieces(queue), ...notReadyPieces, ...usualPieces], columns),
     ...stateLines(state, options),
-    ...(queueEntries(queue).length > 0
-      ? []
-      : [
-          'No pull requests are queued. Pull requests that are not ready are not listed.',
-          `To check a pull request, run: ${commandLine(['pr', 'get'], options)} <pr>`,
-        ]),
+    ...(queueEntries(queue).length > 0 ? [] : emptyLines(notReady, options)),
   ]
 }
 

@@ -147,10 +147,10 @@ export async function watchLive(
   let minWidths: readonly number[] = []
   let isSuspended = false
 
-  const createFrame = ({ queue, usual }: QueueUpdate, more: readonly StyledLine[], rows: number) => {
+  const createFrame = ({ queue, activity = {} }: QueueUpdate, more: readonly StyledLine[], rows: number) => {
     const now = clock.now()
     const width = out.columns - 1
-    const view = queueScreen(queue, { ...watched, columns: width, usual, commandLine })
+    const view = queueScreen(queue, { ...watched, columns: width, activity, commandLine })
     const scrollHint = hasKeys && more.length > 0 ? { scrollHint: 'arrow keys or j and k scroll' } : {}
     const options = { ...style, columns: out.columns, rows, now, offset, minWidths, ...scrollHint }
     const drawWith = (leftRows: number) => {

@@ -20,7 +20,7 @@ import { isFailedOrCancelled, stateOf, terminalOutcome } from '../../domain/stat
 import { isNotFound, isPermanent, toMergeqError } from '../../errors.ts'
 import { getNumber, type JsonObject } from '../../json.ts'
 import type { Queue } from '../../run/values.ts'
-import { readUsualTime } from './screen.ts'
+import { type QueueActivity, readActivity } from './screen.ts'
 
 /** What a reading of a queue shows. */
 export interface QueueUpdate {
@@ -28,8 +28,8 @@ export interface QueueUpdate {
   readonly isFirst: boolean
   /** The changes since the previous reading; for the first one, the earlier departures that were asked for. */
   readonly changes: readonly QueueChange[]
-  /** The usual time in the queue, in milliseconds. */
-  readonly usual?: number | undefined
+  /** What the metrics say of the queue, where they were asked. */
+  readonly activity?: QueueActivity | undefined
 }
 
 export type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
@@ -132,19 +132,19 @@ export function createQueueReader(values: Queue, options: ReaderOptions): QueueR
   }
 }
 
-/** How long the usual time is shown before it is read again, in milliseconds. */
-const maxUsualTimeAge = 30_000
+/** How long what the metrics say is shown before they are read again, in milliseconds. */
+const maxActivityAge = 60_000
 
-/** Returns a reader that also reads the usual time in the queue, at the same time and not each time. */
-export function withUsualTime(readQueue: QueueReader, values: Queue): QueueReader {
-  let usual: ReturnType<typeof readUsualTime> | undefined
+/** Returns a reader that also reads what the metrics say of the queue, at the same time and not each time. */
+export function withActivity(readQueue: QueueReader, values: Queue): QueueReader {
+  let activity: ReturnType<typeof readActivity> | undefined
   let readAt = Number.NEGATIVE_INFINITY
   return async (client, limits) => {
     const now = client.host.clock.now()
-    if (now - readAt >= maxUsualTimeAge) {
+    if (now - readAt >= maxActivityAge) {
       readAt = now
-      usual = readUsualTime(client, values)
+      activity = readActivity(client, values)
     }
-    return { ...(await readQueue(client, limits)), usual: await usual }
+    return { ...(await readQueue(client, limits)), activity: await activity }
   }
 }

@@ -5,12 +5,13 @@ import { serviceWordNames } from '../../domain/service-words.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { isNotFound } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { getArray, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
+import { type Cli, readsMore } from '../../run/cli.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { withResource } from '../../run/report.ts'
 import type { Queue } from '../../run/values.ts'
+import { notReadySentence, readActivity } from './screen.ts'
 import type { QueuesView } from './watch-poll.ts'
 
 /** A record is the queue, as the first reading shows it, a change, or a sign of life. */
@@ -77,8 +78,15 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
       if (isFirst && isStream) await printQueueEvent(place, queue)
       else if (isFirst) {
         const tested = testSlots(queue).testing.map(({ pr }) => `#${pr}`)
-        const numbers = tested.length === 0 ? '' : ` Under test: ${joinTruncated(tested)}.`
-        await logger.info(`Queue for ${queueName(place)}: ${queueSummary(queue)}.${numbers}`)
+        const numbers = tested.length === 0 ? [] : `Under test: ${joinTruncated(tested)}.`
+        const isEmpty = getArray(queue, 'enqueuedPullRequests').length === 0
+        const { notReady } = isEmpty && readsMore(cli) ? await readActivity(cli.client(), place) : {}
+        const sentences = [
+          `Queue for ${queueName(place)}: ${queueSummary(queue)}.`,
+          numbers,
+          notReadySentence(notReady) ?? [],
+        ]
+        await logger.info(sentences.flat().join(' '))
       }
       for (const change of changes) await printChange(place, change)
     },

@@ -19,7 +19,7 @@ import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-qu
 import { printQueue, queueFields } from './get.ts'
 import { isLive, type WatchView, watchLive } from './watch-live.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from './watch-poll.ts'
-import { createQueueReader, type QueueReader, withUsualTime } from './watch-reader.ts'
+import { createQueueReader, type QueueReader, withActivity } from './watch-reader.ts'
 import { changeRecord, createStreamView } from './watch-stream.ts'
 
 /** Throws a usage error for options that do not fit together. */
@@ -109,7 +109,7 @@ export const queueWatchCommand = command({
     const queues = place === undefined ? await queuesOf(file, cli) : [place]
     const watched = queues.map(place => {
       const readQueue = createQueueReader(place, readerOptions)
-      const reader = isDrawn ? withUsualTime(readQueue, place) : readQueue
+      const reader = isDrawn ? withActivity(readQueue, place) : readQueue
       const read: QueueReader = (client, limits) =>
         reader(client, limits).catch(async error => {
           const failure = toMergeqError(error)

@@ -59,7 +59,8 @@ describe('queue get on a terminal', () => {
     expect(code).toBe(0)
     expect(
       out,
-    ).toBe(`acme/web main  ► running   1 of 2 test runs · 1 pending failure · 1 waiting · median time in queue ~12m, last hour
+    ).toBe(`acme/web main  ► running   1 of 2 test runs · 1 pending failure · 1 waiting · 2 not ready
+  median time in queue ~12m, last hour
    PR     STATE              FOR    PRIORITY  AUTHOR   TITLE
 1  #5     ◐ testing          4m     urgent    barbara  Cache the suggestions of the search box
 2  #6     ! pending failure  1m     medium    -        Speed up the order export

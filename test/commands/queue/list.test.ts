@@ -10,22 +10,26 @@ describe('queue list', () => {
 mq_depth_current{${bisection}} 2
 mq_depth_current{repo="acme/api",branch="${branch}",queue_type="main"} NaN
 mq_testing_slots_active{${main}} 4
+mq_awaiting_mergeability{${main}} 2
+mq_awaiting_mergeability{${bisection}} 1
 mq_pr_conclusions_1h_total{${main},conclusion="merged"} 60
 mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
 `
-  const web = { repo: 'github.com/acme/web', branch: 'main', depth: 25, testing: 4, merged: 60, failed: 0 }
-  const api = { repo: 'github.com/acme/api', branch, depth: null, testing: null, merged: null, failed: null }
+  const numbers = { depth: 25, testing: 4, merged: 60, failed: 0, notReady: 3 }
+  const noNumbers = { depth: null, testing: null, merged: null, failed: null, notReady: null }
+  const web = { repo: 'github.com/acme/web', branch: 'main', ...numbers }
+  const api = { repo: 'github.com/acme/api', branch, ...noNumbers }
   const list = (flags = '', setting: Setting = {}) =>
     mergeq(`queue list --color never ${flags}`, { answer: () => ({ body: text }), ...setting })
 
   test('a pipe gets tab-separated values, and JSON and CSV have names', async () => {
     const print = async (flags: string) => (await list(flags)).out
     expect(await print('')).toBe(
-      `github.com/acme/web\tmain\t25\t4\t60\t0\ngithub.com/acme/api\t${branch}\t\t\t\t\n`,
+      `github.com/acme/web\tmain\t25\t4\t60\t0\t3\ngithub.com/acme/api\t${branch}\t\t\t\t\t\n`,
     )
     expect(JSON.parse(await print('--json'))).toEqual([web, api])
     expect(await print('-o csv')).toBe(
-      `repository,branch,depth,testing,merged_1h,failed_1h\r\ngithub.com/acme/web,main,25,4,60,0\r\ngithub.com/acme/api,${branch},,,,\r\n`,
+      `repository,branch,depth,testing,merged_1h,failed_1h,not_ready\r\ngithub.com/acme/web,main,25,4,60,0,3\r\ngithub.com/acme/api,${branch},,,,,\r\n`,
     )
   })
 
@@ -62,8 +66,8 @@ mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
     const { code, out, err, requests } = await list('--include-state', { answer })
     expect({ code, requests: requests.length }).toEqual({ code: 17, requests: 61 })
     expect(out.split('\n').slice(6, 8)).toEqual([
-      'github.com/acme/r6\tmain\tPAUSED\tparallel\t1\t\t\t',
-      'github.com/acme/r7\tmain\t\t\t1\t\t\t',
+      'github.com/acme/r6\tmain\tPAUSED\tparallel\t1\t\t\t\t',
+      'github.com/acme/r7\tmain\t\t\t1\t\t\t\t',
     ])
     expect(err).toMatch(/^mergeq: .* denied access .*\(main of acme\/r7\)\.\n/)
     const fields = await list('--include-state --fields repo,state -R acme/web', { answer })

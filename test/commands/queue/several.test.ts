@@ -162,13 +162,13 @@ describe('-f names the queues of files, also those without metrics', () => {
     const { out } = await run('queue list -f q --include-state')
     expect(out).toBe(
       [
-        'github.com/acme/quiet\tmain\tRUNNING\t\t\t\t\t\n',
-        'github.com/acme/web\tnext\tRUNNING\t\t\t\t\t\n',
-        'github.com/acme/web\tmain\tRUNNING\t\t3\t\t\t4\n',
+        'github.com/acme/quiet\tmain\tRUNNING\t\t\t\t\t\t\n',
+        'github.com/acme/web\tnext\tRUNNING\t\t\t\t\t\t\n',
+        'github.com/acme/web\tmain\tRUNNING\t\t3\t\t\t4\t\n',
       ].join(''),
     )
     expect((await run('queue list -f q --json')).out).toContain(
-      '{"repo":"github.com/acme/quiet","branch":"main","depth":null,"testing":null,"merged":null,"failed":null}',
+      '{"repo":"github.com/acme/quiet","branch":"main","depth":null,"testing":null,"merged":null,"failed":null,"notReady":null}',
     )
     expect((await run('queue list -f q --all-repos')).code).toBe(2)
   })
