@@ -17,6 +17,7 @@ import { queueReportRecord } from '../api/operations/queue-report-record.ts'
 import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
 import {
   explanationRecord,
+  queueExplanationRecord,
   queueSummaryRecord,
   serviceWordFields,
   shownPullRequestRecord,
@@ -121,6 +122,7 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'pr wait': [nested(waitResult())],
   'pr get': [nested(shownPullRequestRecord)],
   'pr explain': [nested(explanationRecord)],
+  'queue explain': [nested(queueExplanationRecord)],
   'queue list': [
     list({
       ...queueSummaryRecord,

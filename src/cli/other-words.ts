@@ -38,6 +38,7 @@ export const otherWords: readonly OtherWords[] = [
   ['', 'create update pause resume drain export diff apply', 'queue *'],
   ['queue get', '<pr>', 'pr get *'],
   ['queue wait', '<pr>', 'pr wait *'],
+  ['queue explain', '<pr>', 'pr explain *'],
   ['queue *', '<pr>', 'none'],
   ['queue diff, queue apply', '<file>', '-f *'],
   [
@@ -86,6 +87,7 @@ export const otherWords: readonly OtherWords[] = [
   [', pr', 'checks runs ci jobs test tests log logs', 'pr testing'],
   [', pr', 'await watch follow', 'pr wait'],
   [', pr', 'why describe diagnose', 'pr explain'],
+  ['queue', 'why diagnose stuck blocked stalled', 'queue explain'],
   [', queue', 'submit cancel restart explain wait targets testing', 'pr *'],
   ['', 'pulls prs pull-request pull-requests mr mrs merge-request', 'pr'],
   ['pr get, pr explain, pr testing', '--watch --follow --wait', 'pr wait'],

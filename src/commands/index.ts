@@ -37,6 +37,7 @@ export const commandGroups: readonly CommandGroup[] = [
       { name: 'export', load: async () => (await import('./queue/export.ts')).queueExportCommand },
       { name: 'diff', load: async () => (await import('./queue/diff.ts')).queueDiffCommand },
       { name: 'apply', load: async () => (await import('./queue/apply.ts')).queueApplyCommand },
+      { name: 'explain', load: async () => (await import('./queue/explain.ts')).queueExplainCommand },
       { name: 'check', load: async () => (await import('./queue/check.ts')).queueCheckCommand },
     ],
   },

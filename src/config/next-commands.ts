@@ -1,5 +1,5 @@
 import type { ActionSubject, ExplainSources } from '../domain/explain/explain-pull-request.ts'
-import type { Action } from '../domain/explain/readiness.ts'
+import type { Action, QueueAction } from '../domain/explain/readiness.ts'
 import type { CommandWords } from '../domain/suggested-command.ts'
 import { isCompleteCommit } from '../domain/values/commit.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
@@ -25,11 +25,15 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
       const commit = isCompleteCommit(sha) ? ['--sha', sha] : []
       return ['pr', 'targets', pr, '--from', 'targets.txt', ...commit]
     }
-    case 'list-queues':
-      return ['queue', 'list']
-    case 'resume-queue':
-      return ['queue', 'resume']
+    default:
+      return queueWords[action]
   }
+}
+
+const queueWords: Readonly<Record<QueueAction, CommandWords>> = {
+  'list-queues': ['queue', 'list'],
+  'list-not-ready': ['pr', 'list', '--state', 'not-ready'],
+  'resume-queue': ['queue', 'resume'],
 }
 
 /** Returns what an explanation of a pull request suggests as command lines. */
@@ -43,3 +47,12 @@ export const nextCommands =
       wordsFor(action, pullRequest.pr, subject),
       action === 'list-queues' ? { repo: null, targetBranch: null } : pullRequest,
     )
+
+/** Returns what an explanation of a queue suggests as command lines. */
+export const nextQueueCommands =
+  (
+    { commandLine }: Pick<Config, 'commandLine'>,
+    queue: Pick<RequestedPullRequest, 'repo' | 'targetBranch'>,
+  ) =>
+  (action: QueueAction): string =>
+    commandLine(queueWords[action], action === 'list-queues' ? { repo: null, targetBranch: null } : queue)

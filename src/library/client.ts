@@ -1,17 +1,19 @@
 import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { explain, explanationJson } from '../api/explain.ts'
+import { explainQueueAt, queueExplanationJson } from '../api/explain-queue.ts'
 import { completeCommit, findTargetsCommit } from '../api/head-commit.ts'
 import { incompleteListError, type ListEnd, readList } from '../api/list.ts'
 import type { List, Operation } from '../api/operation.ts'
 import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChange } from '../api/operation.ts'
 import { clientOperations } from '../api/operations/index.ts'
 import { explainPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
+import { explainQueue } from '../api/operations/queues.ts'
 import { resourceOf } from '../api/request.ts'
 import { readReference, resolveValues } from '../api/resolve.ts'
 import { createServiceClient, limitPrograms, type ServiceClient } from '../api/service-client.ts'
 import { rangeEnd } from '../api/service-time.ts'
-import { nextCommands } from '../config/next-commands.ts'
+import { nextCommands, nextQueueCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { createTokenReader } from '../config/token.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
@@ -118,7 +120,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
     waitForPullRequests: asMethod(callOptions => waitFor(callOptions, context)),
   }
   for (const operation of clientOperations) {
-    const work = operation === explainPullRequest ? explainOpened : send
+    const work = explaining.get(operation.name) ?? send
     methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context, work))
     if (operation.list !== undefined)
       methods[iteratorName(operation)] = async function* (callOptions: unknown = {}) {
@@ -388,6 +390,21 @@ async function explainOpened({ client, values, ...request }: OpenCall): Promise<
   const commandFor = nextCommands(client.settings, pullRequest)
   return { document: explanationJson(await explain({ ...request, values: pullRequest }, client, commandFor)) }
 }
+
+async function explainOpenedQueue({ client, values, overrides }: OpenCall): Promise<CallOutcome> {
+  const queue = values as Pick<RequestedPullRequest, 'repo' | 'targetBranch'>
+  const explanation = await explainQueueAt({ values: queue, overrides }, client, {
+    ofQueue: nextQueueCommands(client.settings, queue),
+    ofPullRequest: pr => nextCommands(client.settings, { ...queue, pr }),
+  })
+  return { document: queueExplanationJson(explanation) }
+}
+
+/** What the methods do that read several things. */
+const explaining = new Map<string | undefined, (opened: OpenCall) => Promise<CallOutcome>>([
+  [explainPullRequest.name, explainOpened],
+  [explainQueue.name, explainOpenedQueue],
+])
 
 async function send(opened: OpenCall): Promise<CallOutcome> {
   const { client, operation, values, overrides } = opened

@@ -13,7 +13,7 @@ type OwnName<Name extends string> = Name extends 'listMergeQueueTestingResults' 
 
 type OperationMethodName = OwnName<CamelCase<LastPart<OperationName>>>
 
-export type MethodName = OperationMethodName | 'explainPullRequest' | 'listQueues'
+export type MethodName = OperationMethodName | 'explainPullRequest' | 'explainQueue' | 'listQueues'
 
 export type IteratorName = OperationMethodName extends infer Name
   ? Name extends `list${infer Records}`

@@ -81,6 +81,7 @@ pr explain 9
 pr explain 100
 pr submit 14
 queue get
+queue explain
 pr cancel 14 --yes
 queue list
 queue list --include-state

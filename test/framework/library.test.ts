@@ -58,7 +58,7 @@ test('there is a method for each operation and an iterator for each list, and do
       name ?? route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
   const paged = operations.filter(({ pages }) => pages !== undefined).map(iteratorName)
-  const others = [...paged, 'waitForPullRequests', 'explainPullRequest', 'listQueues']
+  const others = [...paged, 'waitForPullRequests', 'explainPullRequest', 'explainQueue', 'listQueues']
   expect(Object.keys(createHostClient({}, nodeHost)).sort()).toEqual([...names, ...others].sort())
   const guide = readFileSync('docs/library.md', 'utf8')
   for (const name of others) expect(guide).toContain(`\`${name}\``)
@@ -121,6 +121,19 @@ describe('a call sends what the command line sends, and returns what --json prin
     expect(printed.code, printed.err).toBe(0)
     const { client, requests } = await clientOf(answer)
     expect(await call(client, method, options)).toEqual(JSON.parse(printed.out))
+    expect(wire(requests)).toEqual(wire(printed.requests))
+  })
+
+  test('explainQueue says what queue explain says', async () => {
+    const answer = ({ path }: Seen) =>
+      path.includes('Metrics')
+        ? { body: '' }
+        : { body: '{"state":"running","enqueuedPullRequests":[],"pullRequests":[{"prNumber":7}]}' }
+    const printed = await mergeq('queue explain --json', { env, answer })
+    const { client, requests } = await clientOf(answer)
+    const explanation = await client.explainQueue()
+    expect(explanation).toEqual(JSON.parse(printed.out))
+    expect(explanation).toMatchObject({ verdict: 'waiting', notReadyPullRequests: [{ pr: 7 }] })
     expect(wire(requests)).toEqual(wire(printed.requests))
   })
 

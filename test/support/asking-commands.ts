@@ -17,6 +17,7 @@ const moreLines: Readonly<Record<string, string>> = {
   'pr wait': '7 8 --timeout 3s --interval 1s',
   'pr land': '7 --timeout 3s --interval 1s',
   'pr explain': '7',
+  'queue explain': '',
   'queue list': '',
   'queue update': '--concurrency 5 --batch --state paused --mode single',
   'queue delete': '--cancel-all --yes',

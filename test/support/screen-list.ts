@@ -89,6 +89,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'empty', lines: ['queue get'] },
     { title: 'unknown', lines: ['queue get -b release'] },
   ],
+  'queue-explain': [
+    { title: 'moving', before: busy, lines: ['queue explain'], also: ['document'] },
+    { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue explain'] },
+    { title: 'nothing ready', before: ['pr submit 12', 600], lines: ['queue explain', 'queue get'] },
+    { title: 'empty', lines: ['queue explain'] },
+  ],
   'queue-watch': [
     { title: 'the last frame, which stays', before: [...busy, 95], lines: ['queue watch --for 30s'] },
     { title: 'of an empty queue', lines: ['queue watch --for 10s'] },

@@ -12,7 +12,7 @@ import {
   setImpactedTargets,
   submitPullRequest,
 } from './pull-requests.ts'
-import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
+import { createQueue, deleteQueue, explainQueue, getQueue, updateQueue } from './queues.ts'
 import { getServiceStatus } from './status.ts'
 import { listTestRuns, testingResultsPage } from './testing-results.ts'
 import {
@@ -75,5 +75,6 @@ export const clientOperations: readonly Operation[] = [
   linkTicketToTestCase,
   getServiceStatus,
   explainPullRequest,
+  explainQueue,
   listQueues,
 ]

@@ -45,6 +45,18 @@ export const shownPullRequestRecord: RecordType = {
   fields: { ...pullRequestRecord.fields, stacked },
 }
 
+const reasons = list({
+  name: 'Reason',
+  summary: 'Why a pull request is not merging, or a queue does not move.',
+  fields: allRequired({ code: field('string', 'Stable.'), message: field('string', 'Text for people.') }),
+})
+
+const next = list({
+  name: 'NextStep',
+  summary: 'What to do next.',
+  fields: allRequired({ command: field('string | null', 'Null if it is done elsewhere.'), why: text }),
+})
+
 /** What `pr explain` and `explainPullRequest` give. */
 export const explanationRecord: RecordType = {
   name: 'Explanation',
@@ -86,16 +98,8 @@ export const explanationRecord: RecordType = {
         }),
       }),
     ),
-    reasons: list({
-      name: 'Reason',
-      summary: 'Why a pull request is not merging.',
-      fields: allRequired({ code: field('string', 'Stable.'), message: field('string', 'Text for people.') }),
-    }),
-    next: list({
-      name: 'NextStep',
-      summary: 'What to do next.',
-      fields: allRequired({ command: field('string | null', 'Null if it is done elsewhere.'), why: text }),
-    }),
+    reasons,
+    next,
     submitAgain: nested({
       name: 'SubmitAgain',
       summary: 'Whether to submit a pull request again.',
@@ -109,6 +113,49 @@ export const explanationRecord: RecordType = {
       name: 'UnreadSource',
       summary: 'What could not be read.',
       fields: allRequired({ what: field(oneOf('queue', 'test run')), why: text }),
+    }),
+  }),
+}
+
+/** What `queue explain` and `explainQueue` give. */
+export const queueExplanationRecord: RecordType = {
+  name: 'QueueExplanation',
+  summary: 'Why nothing moves in a queue, and what to do next.',
+  fields: allRequired({
+    targetBranch: text,
+    verdict: field(
+      oneOf(
+        ...['paused', 'draining', 'switching-modes', 'unknown'],
+        ...['empty', 'waiting', 'blocked', 'stalled', 'moving'],
+      ),
+      'In a stalled queue no pull request changed its state for an hour; a waiting one has only some that are not ready.',
+    ),
+    state: field('QueueState | null'),
+    mode: textOrNull,
+    depth: field('number', 'The pull requests that the queue lists.'),
+    head: nullable(nested(explanationRecord)),
+    testing: field('number', 'The pull requests under test.'),
+    concurrency: field('number | null'),
+    batches: list({
+      name: 'Batch',
+      summary: 'Pull requests that share a test run.',
+      fields: allRequired({ testRunId: text, pullRequests: field('readonly number[]') }),
+    }),
+    notReady: field(
+      'number | null',
+      'Submitted pull requests that are not ready; null if that is not known.',
+    ),
+    notReadyPullRequests: list({
+      name: 'NotReadyPullRequest',
+      summary: 'A pull request that is not ready, with what it waits for; at most 20 are read.',
+      fields: allRequired({ pr: number, title: textOrNull, since: textOrNull, reasons }),
+    }),
+    reasons,
+    next,
+    unread: list({
+      name: 'UnreadPart',
+      summary: 'What could not be read.',
+      fields: allRequired({ what: text, why: text }),
     }),
   }),
 }

@@ -1,10 +1,13 @@
 import { get, getString, isObject, type Json, type JsonObject } from '../../json.ts'
 import { shorten } from '../format.ts'
 
+/** What the caller can do about a queue. */
+export type QueueAction = 'list-queues' | 'list-not-ready' | 'resume-queue'
+
 /** What the caller can do about a pull request or its queue. */
 export type Action =
   | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-timeline' | 'show-test-run')
-  | ('upload-targets' | 'list-queues' | 'resume-queue')
+  | ('upload-targets' | QueueAction)
 
 /** A next step; without an action something that a person does elsewhere. */
 export interface Step {

@@ -106,6 +106,17 @@ describe('queue get on a terminal', () => {
     expect(paths(requests).filter(path => path !== '/v1/getQueue')).toEqual([])
   })
 
+  test('an empty queue says how many pull requests are not ready, on a pipe too', async () => {
+    const { out } = await show(queue('RUNNING'))
+    expect(out).toContain('No pull requests are queued. 2 pull requests are not ready.\n')
+    const pipe = await show(queue('RUNNING'), { terminal: false })
+    expect(pipe).toMatchObject({ out: '', err: expect.stringMatching(/ 2 pull requests are not ready\.\n$/) })
+    const json = await show(queue('RUNNING'), { terminal: false, line: 'queue get --json' })
+    expect(paths(json.requests)).toEqual(['/v1/getQueue'])
+    const watch = await show(queue('RUNNING'), { terminal: false, line: 'queue watch --for 1s' })
+    expect(watch.err).toContain('2 pull requests are not ready.')
+  })
+
   test('a pipe asks for no metrics; with -o table it gets the screen without them', async () => {
     const pipe = { terminal: false }
     const { out, requests } = await show(running, pipe)

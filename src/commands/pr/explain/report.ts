@@ -2,7 +2,7 @@ import { explain, explanationJson } from '../../../api/explain.ts'
 import type { BodyOverride } from '../../../api/operation.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
-import type { Explanation, NextStep, UnreadSource } from '../../../domain/explain/explain-pull-request.ts'
+import type { Explanation, NextStep } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { againText, causerText } from '../../../domain/reasons.ts'
 import { isFailedOrCancelled } from '../../../domain/states.ts'
@@ -155,7 +155,8 @@ export const explanationProse = (
 const timeSentence = (time: string): string =>
   time.startsWith('not known') ? `The time to merge is ${time}` : time.replace(/^p/, 'P')
 
-const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
+/** Returns what is known of a pull request, without what to do. */
+export const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
   headline(explanation, url, now),
   ...testRunLines(explanation),
   ...explanation.reasons.flatMap(({ code, message }) =>
@@ -177,8 +178,10 @@ function causeLine({ state, reason, serviceReason, by }: Explanation): readonly 
 }
 
 /** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
-function unreadLines(unread: readonly UnreadSource[]): readonly StyledLine[] {
-  const reasonOf = ({ why }: UnreadSource) => why.replace(/ for .* (?=\(\d{3}\))/, ' ')
+export function unreadLines(
+  unread: readonly { readonly what: string; readonly why: string }[],
+): readonly StyledLine[] {
+  const reasonOf = ({ why }: { readonly why: string }) => why.replace(/ for .* (?=\(\d{3}\))/, ' ')
   return [...new Set(unread.map(reasonOf))].map(reason => {
     const sources = unread.filter(source => reasonOf(source) === reason).map(({ what }) => what)
     return `  The ${sources.join(' and ')} could not be read: ${reason}`
@@ -267,7 +270,10 @@ function stepLines({ command, when, why }: NextStep): readonly StyledLine[] {
 }
 
 /** Returns the steps, those with a condition last, and further lines. */
-function nextLines(steps: readonly NextStep[], more: readonly StyledLine[] = []): readonly StyledLine[] {
+export function nextLines(
+  steps: readonly NextStep[],
+  more: readonly StyledLine[] = [],
+): readonly StyledLine[] {
   const isConditional = ({ when }: NextStep) => when !== undefined
   const lines = [...steps.filter(step => !isConditional(step)), ...steps.filter(isConditional)].flatMap(
     stepLines,

@@ -1,0 +1,165 @@
+import {
+  explanationOfQueue,
+  type QueueExplanation,
+  type QueueSources,
+} from '../domain/explain/explain-queue.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { findQueue, summarizeMetrics } from '../domain/metrics/last-hour.ts'
+import { queueEntries, testSlots } from '../domain/queue-entries.ts'
+import { stateOf } from '../domain/states.ts'
+import { testRunOf } from '../domain/test-run.ts'
+import type { Repository } from '../domain/values/repository.ts'
+import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { callOperation } from './call.ts'
+import { explain, explanationJson } from './explain.ts'
+import { tryRead } from './extra-reads.ts'
+import { readList, readToEnd } from './list.ts'
+import type { BodyOverride } from './operation.ts'
+import { getMergeQueueMetrics, readSamplesIn } from './operations/metrics.ts'
+import { getPartialPullRequest, listPullRequests } from './operations/pull-requests.ts'
+import { getQueue } from './operations/queues.ts'
+import type { ServiceClient } from './service-client.ts'
+
+interface Place {
+  readonly repo: Repository
+  readonly targetBranch: string
+}
+
+/** What is suggested about the queue, and about the pull request at its head. */
+interface QueueCommands {
+  readonly ofQueue: QueueSources['commandFor']
+  ofPullRequest(pr: number): Parameters<typeof explain>[2]
+}
+
+/** The most pull requests under test, and not ready, of which something is read. */
+const maxRead = 20
+
+/** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
+export async function explainQueueAt(
+  { values, overrides }: { readonly values: Place; readonly overrides: readonly BodyOverride[] },
+  client: ServiceClient,
+  commands: QueueCommands,
+): Promise<QueueExplanation> {
+  const { response } = await callOperation(client, getQueue, values, { overrides })
+  const [queue = {}] = response.records
+  const [head] = queueEntries(queue)
+  const reads = [
+    head === undefined
+      ? undefined
+      : readUnless(() =>
+          explain(
+            { values: { ...values, pr: head.pr }, overrides: [] },
+            client,
+            commands.ofPullRequest(head.pr),
+          ),
+        ),
+    readBatches(queue, values, client),
+    readNotReady(values, client),
+    readNotReadyCount(values, client),
+  ] as const
+  // All reads finish before an error is thrown: otherwise the others would lose their connections and retry.
+  await Promise.allSettled(reads)
+  const [explained, batches, listed, counted] = await Promise.all(reads)
+  const unread = [
+    ...(explained?.why === undefined ? [] : [{ what: 'head of the queue', why: explained.why }]),
+    ...(listed.why === undefined ? [] : [{ what: 'pull requests that are not ready', why: listed.why }]),
+    ...(counted.why === undefined ? [] : [{ what: 'metrics', why: counted.why }]),
+  ]
+  return explanationOfQueue({
+    ...values,
+    nameOf: client.nameOf,
+    commandFor: commands.ofQueue,
+    queue,
+    head: explained?.value,
+    batches,
+    notReady: listed.records,
+    notReadyCount: listed.isComplete ? listed.records.length : counted.count,
+    unread,
+    now: client.host.clock.now(),
+  })
+}
+
+/** Reads something that can be left out; returns why it could not be read. Throws what every read would have. */
+async function readUnless<T>(
+  read: () => Promise<T>,
+): Promise<{ readonly value?: T | undefined; readonly why?: string }> {
+  try {
+    return { value: await read() }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    return { why: failure.message }
+  }
+}
+
+/** Returns which pull requests under test share a test run, as far as their timelines say it. */
+async function readBatches(
+  queue: JsonObject,
+  values: Place,
+  client: ServiceClient,
+): Promise<QueueExplanation['batches']> {
+  const { testing, isBatching } = testSlots(queue)
+  if (!isBatching || testing.length < 2) return []
+  const readRun = async (pr: number) => {
+    const params = { ...values, pr, includeTimeline: true }
+    const { record } = await tryRead(client, getPartialPullRequest, params, { once: true })
+    return { pr, run: record === undefined || stateOf(record) !== 'TESTING' ? undefined : testRunOf(record) }
+  }
+  const byRun = new Map<string, number[]>()
+  const numbers = testing.slice(0, maxRead).map(({ pr }) => pr)
+  for await (const { pr, run } of mapConcurrent(numbers, maxConcurrent, readRun))
+    if (run !== undefined) byRun.set(run, [...(byRun.get(run) ?? []), pr])
+  return [...byRun].map(([testRunId, pullRequests]) => ({ testRunId, pullRequests }))
+}
+
+interface NotReadyList {
+  readonly records: readonly JsonObject[]
+  readonly isComplete: boolean
+  readonly why?: string | undefined
+}
+
+/** Lists the pull requests that are not ready; none, without a reason, where the service lacks the operation. */
+async function readNotReady(values: Place, client: ServiceClient): Promise<NotReadyList> {
+  const records: JsonObject[] = []
+  const { list } = listPullRequests
+  if (list === undefined) return { records, isComplete: false }
+  const { value: end, why } = await readUnless(async () => {
+    try {
+      const wanted = {
+        ...values,
+        states: ['NOT_READY'],
+        limit: maxRead,
+        maxPages: undefined,
+        pageSize: undefined,
+      }
+      return await readToEnd(readList(client, list(wanted, client.host.clock.now(), client.nameOf)), record =>
+        records.push(record),
+      )
+    } catch (error) {
+      if (isNotFound(toMergeqError(error))) return undefined
+      throw error
+    }
+  })
+  return { records, isComplete: end?.complete === true, why: why ?? end?.problem ?? end?.failure?.message }
+}
+
+/** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
+async function readNotReadyCount(
+  { repo, targetBranch }: Place,
+  client: ServiceClient,
+): Promise<{ readonly count?: number | undefined; readonly why?: string }> {
+  const { value, why } = await readUnless(async () => {
+    const { response } = await callOperation(client, getMergeQueueMetrics, { repo })
+    const queues = summarizeMetrics(readSamplesIn(response.bytes))
+    return findQueue(queues, repo, targetBranch)?.numbers.awaitingMergeability
+  })
+  return why === undefined ? { count: value } : { why }
+}
+
+/** Returns an explanation as JSON: `queueExplanationRecord`. */
+export const queueExplanationJson = (explanation: QueueExplanation): JsonObject => ({
+  ...explanation,
+  head: explanation.head === null ? null : explanationJson(explanation.head),
+  next: explanation.next.map(({ command, why }) => ({ command, why })),
+})

@@ -1,0 +1,52 @@
+import { fieldNames } from '../../api/operations/fields.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import {
+  getMergeQueueTestingDetails,
+  getPartialPullRequest,
+  listPullRequests,
+} from '../../api/operations/pull-requests.ts'
+import { explainQueue, getQueue } from '../../api/operations/queues.ts'
+import { queueExplanationRecord } from '../../api/operations/records.ts'
+import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
+import { toMergeqError } from '../../errors.ts'
+import { keyValueTable, singleRecord } from '../../output/view.ts'
+import { command } from '../../run/command.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { explainNotFound } from '../../run/send.ts'
+import { queueInput, setOf } from '../../run/values.ts'
+
+export const queueExplainCommand = command({
+  name: 'queue explain',
+  summary: 'Explain why nothing moves in a queue and what to do',
+  alsoSends: [
+    ...[getQueue, getPartialPullRequest, getMergeQueueTestingDetails],
+    ...[listPullRequests, getMergeQueueMetrics],
+  ],
+  options: { queue: queueInput, set: setOf(explainQueue) },
+  fields: { names: fieldNames(queueExplanationRecord), columns: [] },
+  prints: {
+    table:
+      'the verdict, the reasons, the pull request at the head, those that are not ready, and the next steps',
+    json: '{"targetBranch","verdict","state","mode","depth","head","testing","concurrency","batches","notReady","notReadyPullRequests","reasons","next","unread"}',
+    ndjson: 'the same, on one line',
+  },
+  examples: ['mergeq queue explain', 'mergeq queue explain --json | jq -r .verdict'],
+  async run({ queue, set }, cli) {
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue], set)
+    const { explainQueueAt, queueExplanationJson } = await import('../../api/explain-queue.ts')
+    const explanation = await explainQueueAt({ values: queue, overrides: set }, cli.client(), {
+      ofQueue: nextQueueCommands(cli.settings, queue),
+      ofPullRequest: pr => nextCommands(cli.settings, { ...queue, pr }),
+    }).catch(async error => {
+      throw await explainNotFound(cli, getQueue, queue, toMergeqError(error))
+    })
+    const { queueExplanationLines, queueExplanationRows } = await import('./explanation-view.ts')
+    await cli.printer.print({
+      ...singleRecord(queueExplanationJson(explanation)),
+      ...keyValueTable({}, []),
+      rows: queueExplanationRows(explanation),
+      screen: () => ({ heading: queueExplanationLines(explanation, queue, cli.startedAt) }),
+    })
+    return 0
+  },
+})
