@@ -292,7 +292,7 @@ describe('the action', { timeout: 90_000 }, () => {
     expect({ code, exit: failed['exit-code'] }).toEqual({ code: 0, exit: '3' })
     const { reason, failingChecks } = JSON.parse(failed.json ?? '')
     const [{ name, url }] = failingChecks
-    expect(job.log.join('\n')).toContain(`\n#9: the check "${name}" failed: ${url}\n`)
+    expect(job.log.join('\n')).toContain(`\n#9: ${name} failed: ${url}\n`)
     expect(failed.summary).toBe(
       `${reason}\n- [${name}](<${url}>)\n\nExit code of pr submit 9 --wait --interval 1s: 3`,
     )

@@ -313,7 +313,19 @@ describe('the recipes', { timeout: 90_000 }, () => {
       expect((await run(settings.drift, { event: { schedule: '' } })).codes.at(-1)).toBe(20)
     })
 
+    test('the check needs no token, and keeps a record of the undo', async () => {
+      await openWith(7)
+      expect(await run(settings.check, { event, token: '' })).toMatchObject({ state: 'success' })
+      const before = await concurrency()
+      await run(settings.apply, { event: {} })
+      expect(await concurrency()).toBe(7)
+      expect((await mergeq('queue apply -f before.json --yes')).code).toBe(0)
+      expect(await concurrency()).toBe(before)
+    })
+
     test.each([
+      ['check', 1],
+      ['check', 2],
       ['diff', 1],
       ['diff', 2],
       ['diff', 3],
@@ -329,7 +341,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
       expect(await concurrency()).toBe(before)
     })
 
-    test.each(['diff', 'apply', 'drift'])('%s fails if a file cannot be read', async job => {
+    test.each(['check', 'diff', 'apply', 'drift'])('%s fails if a file cannot be read', async job => {
       await openWith(7)
       writeFileSync(join(folder, 'queues/other.yaml'), 'settings: [')
       const { state, comments } = await run(settings[job], { event })
