@@ -1,7 +1,7 @@
 import type { ServiceClient } from '../api/service-client.ts'
-import { describeBase, isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration, joinTruncated } from '../domain/format.ts'
 import { explainState, mergeDoubtTime } from '../domain/reasons.ts'
+import { describeBase, isStacked } from '../domain/stacks.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
 import { queueName } from '../domain/values/repository.ts'
 import {

@@ -1,9 +1,9 @@
 import { withTimeline } from '../api/extra-reads.ts'
 import { readTestRun } from '../api/test-run-reads.ts'
-import { isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration } from '../domain/format.ts'
 import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons.ts'
 import type { ServiceWords } from '../domain/service-words.ts'
+import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
   kindOfOutcome,

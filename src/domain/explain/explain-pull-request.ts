@@ -3,6 +3,7 @@ import { priorityName } from '../priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../reasons.ts'
 import type { ServiceWords } from '../service-words.ts'
+import { isStacked } from '../stacks.ts'
 import {
   isFailedOrCancelled,
   newSubmissionNote,
@@ -13,7 +14,7 @@ import {
 import type { TestRun } from '../test-run.ts'
 import { describeMissingQueue, type Repository } from '../values/repository.ts'
 import { stateFindings } from './findings.ts'
-import { type Action, type Finding, isStacked, type Step } from './readiness.ts'
+import type { Action, Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 export type ExplanationVerdict =

@@ -4,6 +4,7 @@ import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten }
 import { priorityName } from '../priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { explainState, isFailureOfTestRun, submitters } from '../reasons.ts'
+import { isStacked } from '../stacks.ts'
 import {
   canResume,
   isFailedOrCancelled,
@@ -14,7 +15,7 @@ import {
 } from '../states.ts'
 import type { TestRun } from '../test-run.ts'
 import { detailOfState } from '../timeline.ts'
-import { type Finding, isStacked, readinessFindings, type Step } from './readiness.ts'
+import { type Finding, readinessFindings, type Step } from './readiness.ts'
 
 /** The documents that findings are made from; a missing document is an empty object. */
 export interface Facts {
