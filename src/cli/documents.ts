@@ -109,6 +109,7 @@ const queueCheck = record({
   ...queueName,
   result: field(oneOf('pass', 'fail', 'error')),
   checks: list(record({ check: text, ok: flag, reason: text })),
+  notReady: field('number | null'),
   ...failure,
 })
 

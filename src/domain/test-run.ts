@@ -133,6 +133,8 @@ const nameOfCheck = (check: JsonObject): string => getString(check, 'name') ?? '
 export const isAwaitingApproval = ({ kind, state }: JsonObject): boolean =>
   kind === 'check' && typeof state === 'string' && /^(?:waiting|pending|requested)$/i.test(state)
 
+export const isPassedCheck = (check: JsonObject): boolean => resultOf(check) === 'passed'
+
 export const isFailedCheck = (check: JsonObject): boolean => resultOf(check) === 'failed'
 
 /** Whether a check of a test run must pass: all of them, if the run names none. */

@@ -338,7 +338,12 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'queue check': {
     line: 'queue check --not-paused',
-    options: { '--file': { setting: quietQueue }, '--not-paused': { line: 'queue check --max-depth 3' } },
+    options: {
+      '--file': { setting: quietQueue },
+      '--not-paused': { line: 'queue check --only --max-depth 3' },
+      '--only': { line: 'queue check --not-paused' },
+      '--stalled': { line: 'queue check --only --not-paused' },
+    },
   },
   metrics: { options: { '--raw': { setting: { terminal: true } } } },
   'flaky list': { line: 'flaky list -o ndjson' },

@@ -145,12 +145,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     {
       title: 'all good',
       before: ['pr submit 7', 60],
-      lines: ['queue check --max-depth 5 --not-paused --stalled 2h'],
+      lines: ['queue check --max-depth 5 --stalled 2h'],
     },
     {
       title: 'paused',
       before: ['pr submit 7', 'queue pause', 60],
-      lines: ['queue check --max-depth 0 --not-paused --stalled 2h', 'queue check'],
+      lines: ['queue check --max-depth 0 --stalled 2h', 'queue check --only --not-paused'],
     },
   ],
   'queue-runs': [

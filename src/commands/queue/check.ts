@@ -1,7 +1,9 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { testingResultsPage } from '../../api/operations/testing-results.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
@@ -27,13 +29,13 @@ import {
   limitOf,
   type NamedQueue,
   printSelection,
-  readQueues,
   selectQueues,
   severalQueues,
   unlessSeveral,
   withMetrics,
 } from './all-queues.ts'
-import { reportFailures } from './live-queue.ts'
+import { forEachQueue, reportFailures } from './live-queue.ts'
+import { notReadySentence } from './screen.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -100,43 +102,66 @@ function checkFailures(metrics: QueueMetrics | undefined): HealthCheck[] {
   return count === 0 ? [] : [{ check: 'failures', ok: failed * 2 <= count, reason }]
 }
 
-interface Conditions {
-  readonly maxDepth?: number | undefined
-  readonly stalled?: number | undefined
-  readonly notPaused?: boolean
+/** Checks that at most `max` pull requests are not ready. The check fails if the metrics do not say how many are. */
+export function checkNotReady(count: number | undefined, max: number): HealthCheck {
+  const check = 'max-not-ready'
+  if (count === undefined)
+    return { check, ok: false, reason: 'the metrics do not say how many pull requests are not ready' }
+  const ok = count <= max
+  const limit = `${ok ? 'within' : 'over'} the limit of ${max}`
+  return { check, ok, reason: `${pluralize(count, 'pull request')} not ready, ${limit}` }
 }
 
-/** What is checked where no condition was given, in addition to failures. */
-const usualConditions: Conditions = { stalled: 3_600_000, notPaused: true }
+/** What is checked. */
+interface Conditions {
+  readonly maxDepth?: number | undefined
+  readonly maxNotReady?: number | undefined
+  readonly stalled?: number | undefined
+  readonly statuses?: number | undefined
+  readonly notPaused: boolean
+  readonly failures: boolean
+}
 
-const checkQueue = (
-  queue: JsonObject,
-  now: number,
-  { maxDepth, stalled, notPaused }: Conditions,
-): HealthCheck[] => [
-  ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
-  ...(stalled === undefined ? [] : [checkStalled(queue, stalled, now)]),
-  ...(notPaused ? [checkPaused(queue)] : []),
-]
+const defaultStalled = 3_600_000
+
+/** A queue whose checks are made. */
+interface CheckedQueue extends Pick<NamedQueue, 'metrics'> {
+  readonly values: Queue
+  readonly queue: JsonObject
+  /** The time of the service, in milliseconds since 1970. */
+  readonly now: number
+}
+
+async function checkQueue(
+  { values, queue, now, metrics }: CheckedQueue,
+  { maxDepth, maxNotReady, stalled, statuses, notPaused, failures }: Conditions,
+  cli: Cli,
+): Promise<readonly HealthCheck[]> {
+  const checks: HealthCheck[] = []
+  if (maxDepth !== undefined) checks.push(checkDepth(queue, maxDepth))
+  if (maxNotReady !== undefined) checks.push(checkNotReady(notReadyOf(metrics), maxNotReady))
+  if (stalled !== undefined) checks.push(checkStalled(queue, stalled, now))
+  if (notPaused) checks.push(checkPaused(queue))
+  if (failures) checks.push(...checkFailures(metrics))
+  if (statuses !== undefined) {
+    const { checkStatuses } = await import('./check-statuses.ts')
+    checks.push(await checkStatuses(values, statuses, now, cli))
+  }
+  return checks
+}
+
+const notReadyOf = (metrics: QueueMetrics | undefined) => metrics?.numbers.awaitingMergeability
 
 /** Reads the metrics of queues, which are those of a repository or of the organization. */
 async function readMetrics(
   queues: readonly NamedQueue[],
-  repo: Repository | undefined,
+  { repo, failures }: { readonly repo: Repository | undefined; readonly failures: boolean },
   cli: Cli,
 ): Promise<readonly NamedQueue[]> {
   const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo })
-  if (failure !== undefined) await cli.logger.warn(`Failures were not checked: ${failure.message}`)
+  if (failure !== undefined && failures)
+    await cli.logger.warn(`Failures were not checked: ${failure.message}`)
   return response === undefined ? queues : withMetrics(queues, response.bytes)
-}
-
-const replacesUsual = 'without the default checks'
-
-/** Says on a terminal which of the usual checks the conditions leave out. */
-async function reportLeftOut({ stalled, notPaused }: Conditions, cli: Cli): Promise<void> {
-  const leftOut = [notPaused ? [] : 'not-paused', stalled === undefined ? 'stalled' : [], 'failures'].flat()
-  if (cli.results === 'screen')
-    await cli.logger.info(`Default checks that were left out: ${leftOut.join(', ')}.`)
 }
 
 const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !ok)
@@ -145,10 +170,11 @@ const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !
 interface Checked {
   readonly values: Queue
   readonly checks: readonly HealthCheck[]
+  readonly notReady: number | undefined
   readonly failure?: MergeqError | undefined
 }
 
-function recordOf({ values: { repo, targetBranch }, checks, failure }: Checked) {
+function recordOf({ values: { repo, targetBranch }, checks, notReady, failure }: Checked) {
   const failed = failedOf(checks)
   const ok = failure === undefined && failed.length === 0
   return {
@@ -157,6 +183,7 @@ function recordOf({ values: { repo, targetBranch }, checks, failure }: Checked) 
     targetBranch,
     result: failure !== undefined ? 'error' : ok ? 'pass' : 'fail',
     checks: checks.map(withoutSummary),
+    notReady: notReady ?? null,
     exit: failure?.exit ?? (ok ? 0 : exitCodeOf('check-failed')),
     message:
       failure?.message ?? (ok ? 'All checks passed.' : `${failed.map(({ reason }) => reason).join('; ')}.`),
@@ -165,14 +192,21 @@ function recordOf({ values: { repo, targetBranch }, checks, failure }: Checked) 
 
 const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, reason })
 
+/** Says what shows more about the first of the checks that failed. */
+function hintOf(failed: readonly HealthCheck[], line: (words: readonly string[]) => string): string {
+  const names = failed.map(({ check }) => check)
+  if (names.includes('not-paused')) return `To resume a paused queue, run: ${line(['queue', 'resume'])}`
+  if (names[0] === 'max-not-ready') return `To see why, run: ${line(['queue', 'explain'])}`
+  if (names[0] === 'statuses') return `To list the test runs, run: ${line(['queue', 'runs'])}`
+  return `To list the queued pull requests, run: ${line(['queue', 'get'])}`
+}
+
 /** The error of a queue that failed checks. */
 function checkError(values: Queue, failed: readonly HealthCheck[], cli: Cli): MergeqError {
   const reasons = failed.map(({ reason }) => reason).join('; ')
   const { commandLine } = cli.settings
   return new MergeqError('check-failed', `Queue check failed for ${queueName(values)}: ${reasons}.`, {
-    hint: failed.some(({ check }) => check === 'not-paused')
-      ? `To resume a paused queue, run: ${commandLine(['queue', 'resume'], values)}`
-      : `To list the queued pull requests, run: ${commandLine(['queue', 'get'], values)}`,
+    hint: hintOf(failed, words => commandLine(words, values)),
     isShown: cli.results === 'screen',
     repo: repositoryName(values.repo),
     targetBranch: values.targetBranch,
@@ -185,13 +219,14 @@ const conditionRecord: RecordFields = {
 }
 
 const queueCheckRecord: RecordFields = {
-  names: ['repo', 'targetBranch', 'ok', 'result', 'checks', 'exit', 'message'],
+  names: ['repo', 'targetBranch', 'ok', 'result', 'checks', 'notReady', 'exit', 'message'],
   columns: columns(
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'targetBranch', 'id'],
     ['OK', 'ok'],
     ['RESULT', 'result'],
     ['MESSAGE', 'message', 'prose'],
+    ['NOT READY', 'notReady', 'number'],
   ),
 }
 
@@ -199,25 +234,26 @@ interface SeveralOptions {
   /** The files that name the queues; undefined for every queue that the metrics name. */
   readonly file: string | undefined
   readonly conditions: Conditions
-  /** Whether failures are checked, too. */
-  readonly isUsual: boolean
   /** What `--set` adds to the requests. */
   readonly set: readonly BodyOverride[]
 }
 
 /** Checks several queues, and prints a row for each. Returns the exit code. */
-async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, cli: Cli): Promise<number> {
+async function checkSeveral({ file, conditions, set }: SeveralOptions, cli: Cli): Promise<number> {
   const { queues: selected, limit } = await selectQueues(file, cli)
   for (const text of limit) await cli.logger.info(text)
   const queues =
-    file === undefined || !isUsual ? selected : await readMetrics(selected, await limitOf(cli), cli)
-  const { outcomes, failed: unread } = await readQueues(queues, cli, set)
-  const checked = outcomes.map(({ item: { metrics, queue: values }, result, failure }) => {
-    const { queue = {}, now = 0 } = result ?? {}
-    const checks = failure === undefined ? checkQueue(queue, now, conditions) : []
-    if (failure === undefined && isUsual) checks.push(...checkFailures(metrics))
-    return { values, checks, failed: failedOf(checks), failure }
+    file === undefined
+      ? selected
+      : await readMetrics(selected, { ...conditions, repo: await limitOf(cli) }, cli)
+  const { outcomes, failed: unread } = await forEachQueue(cli, queues, async ({ queue: values, metrics }) => {
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values, { overrides: set })
+    return checkQueue({ values, queue: response.records[0] ?? {}, now: date, metrics }, conditions, cli)
   })
+  const checked = outcomes.map(({ item: { metrics, queue: values }, result: checks = [], failure }) => ({
+    ...{ values, checks, failure, notReady: notReadyOf(metrics) },
+    failed: failedOf(checks),
+  }))
   await cli.printer.print({
     records: checked.map(recordOf),
     columns: queueCheckRecord.columns,
@@ -226,6 +262,7 @@ async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, 
         ['REPOSITORY', 'repo', 'id'],
         ['BRANCH', 'targetBranch', 'id'],
         ['RESULT', 'result', 'state'],
+        ['NOT READY', 'notReady', 'number', { priority: 1 }],
         ['REASON', 'reason', 'prose'],
       ),
       rows: checked.map(each => ({
@@ -252,52 +289,66 @@ async function checkSeveral({ file, conditions, isUsual, set }: SeveralOptions, 
 export const queueCheckCommand = command({
   name: 'queue check',
   summary: 'Check that a queue runs, moves, and does not fail too often',
-  alsoSends: [getQueue, getMergeQueueMetrics],
-  exits: ['check-failed'],
+  alsoSends: [getQueue, getMergeQueueMetrics, testingResultsPage, getMergeQueueTestingDetails],
+  exits: ['check-failed', 'incomplete'],
   prints: {
     table: 'one row per condition; with --all or --file, one row per queue',
-    json: '{"ok","repo","targetBranch","result","checks","exit","message"}; with --all or --file, a list of them',
+    json: '{"ok","repo","targetBranch","result","checks","notReady","exit","message"}; with --all or --file, a list of them',
     ndjson: 'one condition per line; with --all or --file, one queue per line',
   },
   fields: typed => (typed.has('--all') || typed.has('--file') ? queueCheckRecord : conditionRecord),
   options: {
     queue: unlessSeveral(queueInput),
-    maxDepth: option(integer(0), `Fail if more than <n> pull requests are queued; ${replacesUsual}`),
+    maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),
+    maxNotReady: option(integer(0), 'Fail if more than <n> submitted pull requests are not ready'),
     stalled: option(
       duration,
-      `Fail if pull requests are queued and none changed state for this long; ${replacesUsual}`,
+      'Fail if pull requests are queued and none changed state for this long (default 1h)',
     ),
-    notPaused: flag(`Fail if the queue is paused; ${replacesUsual}`),
+    notPaused: flag('Fail if the queue is paused (checked by default)'),
+    statuses: option(
+      integer(1, 100),
+      'Fail if a required status never reported or never passed in the last <n> finished test runs (not if self-hosted)',
+    ),
+    only: flag('Check only the conditions that are given, not the default ones'),
     ...severalQueues('Check'),
     set: setOf(getQueue),
   },
   examples: [
     'mergeq queue check',
-    'mergeq queue check --not-paused --stalled 2h',
+    'mergeq queue check --stalled 2h --max-not-ready 5',
+    'mergeq queue check --only --statuses 20',
     'mergeq queue check --max-depth 20 --json | jq .ok',
     'mergeq queue check --all',
     'mergeq queue check -f queues/',
   ],
-  async run({ queue, file, maxDepth, stalled, notPaused, set }, cli) {
+  async run({ queue, file, set, only, stalled, notPaused, ...others }, cli) {
+    const { maxDepth, maxNotReady, statuses } = others
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
-    const isUsual = maxDepth === undefined && stalled === undefined && !notPaused
-    const conditions = isUsual ? usualConditions : { maxDepth, stalled, notPaused }
-    if (!isUsual) await reportLeftOut(conditions, cli)
+    const isGiven = [maxDepth, maxNotReady, statuses, stalled].some(value => value !== undefined)
+    if (only && !isGiven && !notPaused)
+      throw usageError('--only needs a condition.', 'For example: --only --not-paused')
+    const conditions: Conditions = only
+      ? { ...others, stalled, notPaused, failures: false }
+      : { ...others, stalled: stalled ?? defaultStalled, notPaused: true, failures: true }
     if (queue === undefined && cli.options.dryRun) return printSelection(file, cli)
-    if (queue === undefined) return checkSeveral({ file, conditions, isUsual, set }, cli)
+    if (queue === undefined) return checkSeveral({ file, conditions, set }, cli)
     const values = queue
     if (cli.options.dryRun) return printRequests(cli, getQueue, [values], set)
-    const { response, date } = await read(cli, getQueue, values, { overrides: set })
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values, { overrides: set })
     const named = { name: queueName(values), queue: values }
-    const [withFailures] = isUsual ? await readMetrics([named], values.repo, cli) : []
-    const checks = [
-      ...checkQueue(response.records[0] ?? {}, date ?? cli.host.clock.now(), conditions),
-      ...checkFailures(withFailures?.metrics),
-    ]
+    const [withNumbers] = await readMetrics([named], { ...conditions, repo: values.repo }, cli)
+    const metrics = withNumbers?.metrics
+    const notReady = notReadyOf(metrics)
+    const checks = await checkQueue(
+      { values, queue: response.records[0] ?? {}, now: date, metrics },
+      conditions,
+      cli,
+    )
     const failed = failedOf(checks)
     await cli.printer.print({
       records: checks.map(withoutSummary),
-      document: records => ({ ...recordOf({ values, checks }), checks: records }),
+      document: records => ({ ...recordOf({ values, checks, notReady }), checks: records }),
       columns: conditionRecord.columns,
       screen: () => ({
         columns: columns(
@@ -313,6 +364,7 @@ export const queueCheckCommand = command({
             summary,
           }),
         ),
+        footer: [notReadySentence(notReady) ?? []].flat(),
       }),
     })
     if (failed.length === 0) return 0

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { checkDepth, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
+import { checkDepth, checkNotReady, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
 import type { JsonObject } from '../../../src/json.ts'
-import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
@@ -73,6 +73,14 @@ describe('queue check', () => {
     })
   })
 
+  test.each([
+    [3, 3, true, '3 pull requests not ready, within the limit of 3'],
+    [1, 0, false, '1 pull request not ready, over the limit of 0'],
+    [undefined, 9, false, 'the metrics do not say how many pull requests are not ready'],
+  ])('%s not ready with the limit %i passes: %s', (count, most, ok, reason) => {
+    expect(checkNotReady(count, most)).toEqual({ check: 'max-not-ready', ok, reason })
+  })
+
   const waiting = {
     answer: (): Answer => ({
       body: JSON.stringify(queue('PAUSED', changed(7, 'PENDING_FAILURE', 2 * hour))),
@@ -82,8 +90,8 @@ describe('queue check', () => {
   const day = 24 * hour
 
   test('--stalled is measured with the clock of the service, not ours', async () => {
-    expect((await check('--stalled 121m', { ...waiting, now: noon + day })).code).toBe(0)
-    expect((await check('--stalled 2h', { ...waiting, now: noon - day })).code).toBe(21)
+    expect((await check('--only --stalled 121m', { ...waiting, now: noon + day })).code).toBe(0)
+    expect((await check('--only --stalled 2h', { ...waiting, now: noon - day })).code).toBe(21)
   })
 
   test('--stalled must be more than 0', async () => {
@@ -92,7 +100,7 @@ describe('queue check', () => {
   })
 
   test('--json has a verdict and each result; a pipe has a row for each', async () => {
-    const flags = '--max-depth 0 --stalled 3h --not-paused'
+    const flags = '--only --max-depth 0 --stalled 3h --not-paused'
     const stalled = 'last state change 2h ago: #7 PENDING_FAILURE since 2026-01-05T10:00:00.000Z'
     const checks = [
       { check: 'max-depth', ok: false, reason: '1 pull request queued, over the limit of 0' },
@@ -115,6 +123,7 @@ describe('queue check', () => {
       targetBranch: 'main',
       result: 'fail',
       checks,
+      notReady: null,
       exit: 21,
       message: '1 pull request queued, over the limit of 0; the queue is PAUSED.',
     })
@@ -167,18 +176,173 @@ describe('queue check', () => {
     const { code, out, err, requests } = await check('--all', setting)
     expect({ code, requests: requests.length }).toEqual({ code: 4, requests: 4 })
     const failed = 'the queue is PAUSED; 9 of the 9 pull requests that left in the last hour failed'
-    expect(out).toMatch(/^github.com\/acme\/web\tmain\ttrue\tpass\tAll checks passed\.\n/)
-    expect(out).toContain(`github.com/acme/paused\tmain\tfalse\tfail\t${failed}.\n`)
+    expect(out).toMatch(/^github.com\/acme\/web\tmain\ttrue\tpass\tAll checks passed\.\t\n/)
+    expect(out).toContain(`github.com/acme/paused\tmain\tfalse\tfail\t${failed}.\t\n`)
     expect(out).toMatch(/\ngithub.com\/acme\/denied\tmain\tfalse\terror\t.*denied access/)
     expect(err).toContain(`Queue check failed for main of acme/paused: ${failed}.\n`)
-    const screen = await check('--all --not-paused', { ...setting, terminal: true, env: { NO_COLOR: '1' } })
-    expect(screen.out).toMatch(/^acme\/paused +main +✗ fail +the queue is paused$/m)
-    expect(screen.err).toMatch(/^Default checks that were left out: stalled, failures\.$/m)
-    const json = JSON.parse((await check('--all --max-depth 0 --json', setting)).out)
+    const screen = await check('--all --only --not-paused', {
+      ...setting,
+      terminal: true,
+      env: { NO_COLOR: '1' },
+    })
+    expect(screen.out).toMatch(/^acme\/paused +main +✗ fail +the queue is paused *$/m)
+    const json = JSON.parse((await check('--all --only --max-depth 0 --json', setting)).out)
     expect(json).toMatchObject([
       { ok: false, result: 'fail', checks: [{ check: 'max-depth' }], exit: 21 },
       { ok: false, result: 'fail', checks: [{ check: 'max-depth' }], exit: 21 },
       { ok: false, result: 'error', checks: [], exit: 4, message: expect.stringContaining('denied access') },
     ])
+  })
+
+  test.each([
+    ['', 0, ['stalled', 'not-paused', 'failures']],
+    ['--max-depth 0', 21, ['max-depth', 'stalled', 'not-paused', 'failures']],
+    ['--stalled 30m', 21, ['stalled', 'not-paused', 'failures']],
+    ['--not-paused', 0, ['stalled', 'not-paused', 'failures']],
+    ['--only --not-paused', 0, ['not-paused']],
+    ['--only --stalled 30m', 21, ['stalled']],
+    ['--only --max-not-ready 0 --not-paused', 21, ['max-not-ready', 'not-paused']],
+  ])('%j makes these checks, with exit code %i: %j', async (flags, exit, names) => {
+    const setting = serve('RUNNING', { body: metricsOf(['web', 0, 9]) }, hour / 2)
+    const { code, out } = await check(`${flags} --json`, setting)
+    const checks: readonly { readonly check: string }[] = JSON.parse(out).checks
+    expect({ code, names: checks.map(({ check }) => check) }).toEqual({ code: exit, names })
+  })
+
+  test('--only needs a condition', async () => {
+    const { code, err, requests } = await check('--only', waiting)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain('--only needs a condition.')
+  })
+
+  test('how many are not ready is the sum over the kinds of queues, for one queue and for several', async () => {
+    const labels = 'repo="acme/web",branch="main"'
+    const count = (kind: string, value: number) =>
+      `mq_awaiting_mergeability{${labels},queue_type="${kind}"} ${value}\n`
+    const body = `mq_depth_current{${labels}} 1\n${count('main', 2)}${count('bisection', 1)}`
+    const setting = serve('RUNNING', { body })
+    const one = await check('--max-not-ready 2 --json', setting)
+    expect({ code: one.code, document: JSON.parse(one.out) }).toMatchObject({
+      code: 21,
+      document: { notReady: 3, message: '3 pull requests not ready, over the limit of 2.' },
+    })
+    const all = await check('--all --max-not-ready 3 --json', { ...setting, env: {} })
+    expect({ code: all.code, document: JSON.parse(all.out) }).toMatchObject({
+      code: 0,
+      document: [{ ok: true, notReady: 3 }],
+    })
+  })
+
+  describe('--statuses', () => {
+    const result = (id: string, outcome = 'passed') => ({
+      ...{ prNumber: 7, testRunId: id, outcome },
+      endedAt: ago(hour),
+    })
+    const status = (context: string, state: string) => ({ context, state })
+    const details = (...statusChecks: readonly JsonObject[]) => ({
+      requiredStatuses: ['unit', 'lint'],
+      statusChecks,
+    })
+    const passed = [status('unit', 'SUCCESS'), status('lint', 'SUCCESS')]
+    /** The service with test runs, and their details by ID. */
+    const runs = (results: readonly JsonObject[], byId: (id: string) => JsonObject | undefined): Setting => ({
+      answer({ path, body }: Seen): Answer {
+        if (path.includes('listMergeQueueTestingResults')) {
+          const { offset = 0, take } = JSON.parse(body)
+          const rows = results.slice(offset, offset + take)
+          return { body: JSON.stringify({ testingResults: rows, totalItems: results.length }) }
+        }
+        if (path.includes('getMergeQueueTestingDetails')) {
+          const found = byId(JSON.parse(body).testRunId)
+          return found === undefined ? { status: 404 } : { body: JSON.stringify(found) }
+        }
+        return path.includes('getQueue') ? { body: JSON.stringify(queue('RUNNING')) } : { status: 404 }
+      },
+    })
+    const statuses = async (setting: Setting, count = 5) => {
+      const outcome = await check(`--only --statuses ${count} --json`, setting)
+      return { ...outcome, checks: JSON.parse(outcome.out).checks }
+    }
+
+    test('each that never reported or never passed fails', async () => {
+      const results = ['a', 'b', 'c'].map(id => result(id))
+      const { code, checks } = await statuses(runs(results, () => details(status('unit', 'FAILURE'))))
+      const reason = 'required statuses in 3 finished test runs: never reported: lint; never passed: unit'
+      expect({ code, checks }).toEqual({ code: 21, checks: [{ check: 'statuses', ok: false, reason }] })
+    })
+
+    test('the last test runs count, each once; cancelled ones and those without details do not', async () => {
+      const results = [
+        ...[result('gone'), result('x', 'cancelled'), result('a'), result('a'), result('b')],
+        ...[result('c', 'failed'), result('d', 'interrupted'), result('old')],
+      ]
+      const read: string[] = []
+      const { code, checks } = await statuses(
+        runs(results, id => {
+          read.push(id)
+          if (id === 'gone') return undefined
+          return id === 'd' ? details(...passed) : details(status('unit', 'PENDING'))
+        }),
+      )
+      expect(read.toSorted()).toEqual(['a', 'b', 'c', 'd', 'gone'])
+      const reason = '2 of 2 required statuses passed in 4 finished test runs'
+      expect({ code, checks }).toEqual({ code: 0, checks: [{ check: 'statuses', ok: true, reason }] })
+    })
+
+    test('fewer than 3 test runs pass with a remark', async () => {
+      const { code, checks } = await statuses(runs([result('a'), result('b')], () => details()))
+      const reason = 'only 2 finished test runs with details; 3 are needed to check statuses'
+      expect({ code, checks }).toEqual({ code: 0, checks: [{ check: 'statuses', ok: true, reason }] })
+    })
+
+    test('a status that is new does not fail, and one that is required no longer is left out', async () => {
+      const results = ['a', 'b', 'c'].map(id => result(id))
+      const byId = (id: string) =>
+        id === 'a'
+          ? { ...details(...passed), requiredStatuses: ['unit', 'new'] }
+          : { ...details(...passed), requiredStatuses: ['unit', 'old'] }
+      const { code, checks } = await statuses(runs(results, byId))
+      expect({ code, checks }).toMatchObject({
+        code: 0,
+        checks: [{ reason: expect.stringMatching(/^1 of 2 .*; required by fewer than 3 .*: new$/) }],
+      })
+    })
+
+    test('more than a page is read for them', async () => {
+      const cancelled = Array.from({ length: 150 }, (_, index) => result(`x${index}`, 'cancelled'))
+      const results = [...cancelled, ...['a', 'b', 'c'].map(id => result(id))]
+      const { code, requests } = await statuses(runs(results, () => details(...passed)))
+      expect(code).toBe(0)
+      expect(requests.filter(({ path }) => path.includes('TestingResults'))).toHaveLength(2)
+    })
+
+    test.each([
+      [404, 5],
+      [403, 4],
+    ])('a list that answers %i is an error, not a pass', async (status, exit) => {
+      const setting: Setting = {
+        answer: ({ path }: Seen): Answer =>
+          path.includes('getQueue') ? { body: JSON.stringify(queue('RUNNING')) } : { status },
+      }
+      const { code, out } = await check('--only --statuses 5', setting)
+      expect({ code, out }).toEqual({ code: exit, out: '' })
+    })
+
+    test.each(['document', 'hosted'] as const)('the sandbox plays them (%s)', async dialect => {
+      const story = await openStory({ dialect })
+      try {
+        await story.mergeq('pr submit 1 2 4 5')
+        story.clock.now += hour / 6
+        const { code, out } = await story.mergeq('queue check --statuses 3 --json')
+        expect({ code, checks: JSON.parse(out).checks }).toMatchObject({
+          code: 0,
+          checks: expect.arrayContaining([
+            { check: 'statuses', ok: true, reason: expect.stringMatching(/^(\d) of \1 required/) },
+          ]),
+        })
+      } finally {
+        await story.close()
+      }
+    })
   })
 })
