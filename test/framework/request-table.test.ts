@@ -375,7 +375,7 @@ const documents: Readonly<Record<string, object>> = {
   'flaky-tests/list-quarantined-tests': { quarantined_tests: [], page: { next_page_token: '' } },
   'flaky-tests/list-unhealthy-tests': { tests: [], page: { next_page_token: '' } },
   getSubmittedPullRequest: { state: 'testing', isCurrentlySubmittedToQueue: true },
-  // Of an empty queue, more is read (docs/reference/cli.md, "Results").
+  // Of an empty queue, more is read (docs/reference/cli.md, "Output formats").
   getQueue: { state: 'running', enqueuedPullRequests: [{ prNumber: 7, state: 'testing' }] },
   getMergeQueueTestingDetails: { testBranch: 'trunk-merge/pr-7/x' },
   'flaky-tests/list-failing-tests': { tests: [], page: { next_page_token: '' } },
