@@ -16,7 +16,7 @@ import { queueMetricsText } from '../domain/metrics/queue-text.ts'
 import { pullRequestStates, stateWords } from '../domain/states.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
+import { type Span, type StyledLine, styled } from '../output/styled-text.ts'
 import { columns, rawText, type Table } from '../output/view.ts'
 import { type Cli, drawsResults } from '../run/cli.ts'
 import { command } from '../run/command.ts'
@@ -52,8 +52,15 @@ const conclusionStyles = { merged: 'green', failed: 'red' } as const
 const joinPieces = (pieces: readonly (string | Span)[]): readonly (string | Span)[] =>
   pieces.flatMap((piece, index) => (index === 0 ? [piece] : [gap, piece]))
 
-/** The numbers of the last hour, then those of now: on one line if it fits, otherwise on two. */
-function numberLines({ numbers, bisecting }: QueueMetrics, columns: number): readonly StyledLine[] {
+const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
+  ['timeInQueue', 'time in queue'],
+  ['waitDuration', 'waiting'],
+  ['testDuration', 'testing'],
+]
+const labelWidth = Math.max(...histogramLabels.map(([, label]) => label.length))
+
+/** The numbers of the last hour, and those of now. */
+function numberLines({ numbers, bisecting }: QueueMetrics): readonly StyledLine[] {
   const { depth, testing, awaitingMergeability = 0 } = numbers
   const lastHour = joinPieces([
     ...(['merged', 'failed'] as const).map(name => {
@@ -68,13 +75,10 @@ function numberLines({ numbers, bisecting }: QueueMetrics, columns: number): rea
     labeled('testing', testing),
     ...(awaitingMergeability > 0 ? [labeled('not ready', awaitingMergeability)] : []),
   ])
-  const line = ['  ', ...lastHour, gap, gap, ...now]
-  return plainText(line).length <= columns
-    ? [line]
-    : [
-        ['  ', ...lastHour],
-        ['  ', ...now],
-      ]
+  return [
+    [`  ${'last hour'.padEnd(labelWidth)}${gap}`, ...lastHour],
+    [`  ${'now'.padEnd(labelWidth)}${gap}`, ...now],
+  ]
 }
 
 /** Formats the bound of a bucket in seconds: `1m`, `2h`, `1m30s`. */
@@ -85,12 +89,6 @@ function quantileText({ value, between: [lower, upper] }: Quantile): string {
   if (upper === Number.POSITIVE_INFINITY) return `over ${boundText(value)}`
   return lower === 0 ? `under ${boundText(upper)}` : formatEstimate(value * 1000)
 }
-
-const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
-  ['timeInQueue', 'time in queue'],
-  ['waitDuration', 'waiting'],
-  ['testDuration', 'testing'],
-]
 
 /** The states whose time another histogram has. */
 const statesTold = new Map<string, QueueHistogram>([
@@ -124,32 +122,38 @@ function histogramLines(queue: QueueMetrics): readonly string[] {
     return quantiles.length < 2 ? [] : [{ label, buckets, texts: quantiles.map(quantileText) }]
   })
   const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))
-  const labelWidth = Math.max(...rows.map(({ label }) => label.length))
+  const labelsWidth = Math.max(labelWidth, ...rows.map(({ label }) => label.length))
   return rows.map(({ label, buckets, texts }) => {
     const [p50, p95] = texts.map(text => text.padStart(width))
     // A bar alone says nothing.
     const bars = sparkline(buckets).trim()
-    const cells = [label.padEnd(labelWidth), `p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]
+    const cells = [label.padEnd(labelsWidth), `p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]
     return `  ${cells.join(gap)}`
   })
 }
 
-function queueLines(queue: QueueMetrics, columns: number): readonly StyledLine[] {
+function queueLines(queue: QueueMetrics): readonly StyledLine[] {
   const { repo, branch } = queue
   return [
-    [styled([...(repo === undefined ? [] : [repo]), branch].join(' '), 'bold'), ', last hour'],
-    ...numberLines(queue, columns),
+    [styled([...(repo === undefined ? [] : [repo]), branch].join(' '), 'bold')],
+    ...numberLines(queue),
     ...histogramLines(queue),
   ]
 }
 
 const maxQueues = 20
 
-const explanation = 'depth: queued now; restarts: tests that began again. Only the last hour exists.'
-const timesExplanation = [
-  'p50 and p95 are estimated from buckets of the service.',
-  'Bars: pull requests in each bucket, the shortest times first.',
-]
+/** Explains what the lines of queues show, and nothing else. */
+function explainLines(queues: readonly QueueMetrics[]): readonly string[] {
+  const times = queues.flatMap(histogramLines)
+  const bars = times.filter(line => /[▁-█]/.test(line))
+  return [
+    'depth: queued pull requests; restarts: tests that began again.',
+    ...(times.length > 0 ? ['p50, p95: half, and 95 of 100 pull requests took no longer (estimated).'] : []),
+    ...(bars.length > 0 ? ['Bars: how many pull requests took how long, the shortest first.'] : []),
+    'The service keeps the last hour only.',
+  ]
+}
 
 /**
  * Returns the metrics as lines for a person: a few for each queue, then what is not shown.
@@ -159,12 +163,9 @@ const timesExplanation = [
 function summaryLines(
   { queues, otherSeries }: MetricsSummary,
   branch: string | undefined,
-  columns: number,
 ): readonly StyledLine[] {
   const hidden = Math.max(0, queues.length - maxQueues)
-  const blocks: (readonly StyledLine[])[] = queues
-    .slice(0, maxQueues)
-    .map(queue => queueLines(queue, columns))
+  const blocks: (readonly StyledLine[])[] = queues.slice(0, maxQueues).map(queueLines)
   if (queues.length === 0)
     blocks.push([
       `${otherSeries === 0 ? 'No metrics' : 'No queue metrics'} found${branch === undefined ? '' : ` for branch ${branch}`}. Does the queue exist, and was it active in the last hour?`,
@@ -178,9 +179,8 @@ function summaryLines(
     blocks.push([
       `${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`,
     ])
-  const hasTimes = queues.some(queue => histogramLines(queue).length > 0)
-  const explanations = [explanation, ...(hasTimes ? timesExplanation : [])]
-  if (queues.length > 0) blocks.push(explanations.map(text => [styled(text, 'dim')]))
+  if (queues.length > 0)
+    blocks.push(explainLines(queues.slice(0, maxQueues)).map(text => [styled(text, 'dim')]))
   return blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines]))
 }
 
@@ -262,7 +262,7 @@ export const metricsCommand = command({
     'mergeq metrics --queues > queues.prom',
   ],
   async run({ repo, branch, raw, queues }, cli) {
-    const { options, printer, host } = cli
+    const { options, printer } = cli
     const values = { repo, branch }
     if (options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
     const { response } = await read(cli, getMergeQueueMetrics, values)
@@ -275,7 +275,7 @@ export const metricsCommand = command({
         series.length > 0
           ? seriesTable(series)
           : {
-              heading: summaryLines(summarizeMetrics(readSamplesIn(bytes)), branch, host.out.columns),
+              heading: summaryLines(summarizeMetrics(readSamplesIn(bytes)), branch),
             }
       await printer.print({ records: [], columns: [], screen })
     } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))

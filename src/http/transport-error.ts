@@ -44,6 +44,7 @@ function innermostError(error: unknown): Errno {
 }
 
 const badCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED/
+const unknownAuthority = /^UNABLE_TO_(?:GET_ISSUER_CERT|VERIFY_LEAF)|SELF_SIGNED|^CERT_UNTRUSTED$/
 const noTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/
 const failedTls = /^ERR_SSL|^ERR_TLS|^EPROTO$/
 const unreachable = /^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/
@@ -179,11 +180,28 @@ function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolea
   const systemStore = hasSystemStore(node)
     ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca'
     : ''
-  if (badCertificate.test(code))
-    return notSent(`The certificate of ${peer} is not trusted (${code})`, {
+  const checkClock =
+    'Check the date and time of this machine. If they are right, the server needs another certificate.'
+  if (code === 'CERT_HAS_EXPIRED')
+    return notSent(`The certificate of ${peer} has expired`, {
+      ...badTls,
+      hint: `${checkClock} ${nothingSent}`,
+    })
+  if (code === 'CERT_NOT_YET_VALID')
+    return notSent(`The certificate of ${peer} is not valid yet`, {
+      ...badTls,
+      hint: `${checkClock} ${nothingSent}`,
+    })
+  if (unknownAuthority.test(code))
+    return notSent(`The certificate of ${peer} is from an authority that is not trusted (${code})`, {
       ...badTls,
       hint: `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
     })
+  if (badCertificate.test(code))
+    return notSent(
+      `The certificate of ${peer} is not accepted (${code})`,
+      check('The server needs another certificate.'),
+    )
   if (!failedTls.test(code)) return undefined
   return notSent(
     `TLS with ${peer} failed (${code})`,

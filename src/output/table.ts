@@ -180,6 +180,12 @@ export function* renderScreen(screen: Screen, options: TableOptions): Generator<
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */
 const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
 
+/** The width to which they are cut on a terminal that is too narrow for that, in characters. */
+const leastWidth = 6
+
+/** The smallest terminal on which the smallest widths of columns always count, in characters. */
+const usualTerminalWidth = 48
+
 /** The width of texts that columns yield to, in characters. */
 const readableWidth = 80
 
@@ -242,8 +248,14 @@ function layoutColumns(
     ({ yieldsToText }) => yieldsToText === true,
   )
   dropWhileWider(({ smallest }) => smallest)
+  const isNarrow = maxWidth < usualTerminalWidth
   for (let over = excess(({ width }) => width); over > 0; over--) {
-    const [first, ...others] = shown.filter(({ width, smallest }) => width > smallest)
+    const roomy = shown.filter(({ width, smallest }) => width > smallest)
+    // What wraps may have a URL, which stays whole.
+    const cuttable = shown.filter(
+      ({ column: { format }, width }) => canBeCut(format) && format !== 'prose' && width > leastWidth,
+    )
+    const [first, ...others] = roomy.length === 0 && isNarrow ? cuttable : roomy
     if (first === undefined) break
     const widest = others.reduce((found, each) => (each.width > found.width ? each : found), first)
     widest.width--

@@ -37,7 +37,7 @@ const show = (words: string, body: string, setting: Setting = {}) =>
 const printed = async (words: string, body: string, columns = 80) => {
   const { code, out, err } = await show(words, body, { columns })
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  return out.replace(/\ndepth: queued now; restarts: .*$/s, '')
+  return out.replace(/\ndepth: queued pull requests; restarts: .*$/s, '')
 }
 
 describe('the summary on a terminal', () => {
@@ -73,8 +73,9 @@ mq_pr_conclusions_1h_total{${bisection},conclusion="failed"} 3
     const body = `mq_depth_current{${main}} NaN
 mq_testing_slots_active{${main}} +Inf
 ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
-    expect(await printed('', body)).toBe(`acme/web main, last hour
-  merged -   failed -   cancelled -   restarts -      depth -   testing -
+    expect(await printed('', body)).toBe(`acme/web main
+  last hour       merged -   failed -   cancelled -   restarts -
+  now             depth -   testing -
 `)
   })
 
@@ -105,7 +106,7 @@ To list the queues that have metrics, run: mergeq queue list
   test('of many queues the first are shown, in the order of the service', async () => {
     const body = Array.from({ length: 1_030 }, (_, index) => queueOf(`b${index}`, index)).join('')
     const out = await printed('', body)
-    const shown = [...out.matchAll(/^acme\/web (b\d+), last hour$/gm)].map(([, branch]) => branch)
+    const shown = [...out.matchAll(/^acme\/web (b\d+)$/gm)].map(([, branch]) => branch)
     expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => `b${index}`))
     expect(out).toMatch(/\n\n1,010 other queues\. To list all queues, run: mergeq queue list\n$/)
   })
@@ -157,7 +158,7 @@ describe('metrics of one branch', () => {
   test('every format has the samples of the branch', async () => {
     const samples = JSON.parse((await mergeq('metrics -b quiet --json', { answer })).out)
     expect(samples).toMatchObject([{ labels: { branch: 'quiet' } }])
-    expect(await printed('-b quiet', body)).toMatch(/^acme\/web quiet, .*\n.*depth 1 .*\n$/)
+    expect(await printed('-b quiet', body)).toMatch(/^acme\/web quiet\n.*\n.*depth 1 .*\n$/)
     expect(await printed('--raw -b quiet', body)).toMatch(/^SERIES.*\n.* branch=quiet .*\n$/)
   })
 

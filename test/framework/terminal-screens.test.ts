@@ -81,7 +81,7 @@ describe('the columns of a table', () => {
   })
 
   test('that must not be cut are complete on a narrow terminal', () => {
-    expect(linesOf(view, 20)[2]).toBe('#6  ! pending failure  Speed up the order …')
+    expect(linesOf(view, 20)[2]).toBe('#6  ! pending failure  Speed…')
   })
 
   test('of any records fit the width or contain only values that must not be cut', () => {
@@ -119,7 +119,7 @@ describe('the columns of a table', () => {
 
 test.each([...pullRequestStates, ...queueStates])('the state %s has a sign and its word', state => {
   const { text, style } = stateSpan(state)
-  expect(text).toMatch(new RegExp(`^[✓✗◐◕●○!-] ${state.replaceAll('_', '[ _]')}$`, 'i'))
+  expect(text).toMatch(new RegExp(`^[✓✗◐◕●►○!-] ${state.replaceAll('_', '[ _]')}$`, 'i'))
   expect(style).toBeDefined()
   expect(stateSpan(state.toLowerCase())).toEqual({ text, style })
 })

@@ -40,6 +40,18 @@ test.each([
   )
 })
 
+test.each([
+  ['CERT_HAS_EXPIRED', 'has expired', /^Check the date and time of this machine\. /],
+  ['CERT_NOT_YET_VALID', 'is not valid yet', /^Check the date and time of this machine\. /],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for a different host name', /^Check the base URL\. /],
+  ['CERT_REVOKED', 'is not accepted (CERT_REVOKED)', /^The server needs another certificate\. /],
+])('a certificate with %s says that it %s, and does not advise another authority', (code, problem, hint) => {
+  const { error } = classifyError(Object.assign(new Error(), { code }), { ...read, began: false })
+  expect(error.message).toBe(`The certificate of queue.example ${problem}.`)
+  expect(error.details.hint).toMatch(hint)
+  expect(error.details.hint).not.toContain('--ca-file')
+})
+
 test('a failure of TLS is no error of a certificate', () => {
   const failure = Object.assign(new Error(), { code: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' })
   const { error } = classifyError(failure, { ...read, began: false })
@@ -110,7 +122,8 @@ test.each(['proxy.example', '[fd00::1]:3128', 'proxy.example:3128'])(
     const messages = {
       UND_ERR_CONNECT_TIMEOUT: `The ${name} could not be reached.`,
       ERR_TLS_CERT_ALTNAME_INVALID: `The certificate of the ${name} is for a different host name.`,
-      SELF_SIGNED_CERT_IN_CHAIN: `The certificate of the ${name} is not trusted (SELF_SIGNED_CERT_IN_CHAIN).`,
+      SELF_SIGNED_CERT_IN_CHAIN: `The certificate of the ${name} is from an authority that is not trusted (SELF_SIGNED_CERT_IN_CHAIN).`,
+      CERT_HAS_EXPIRED: `The certificate of the ${name} has expired.`,
       ERR_SSL_WRONG_VERSION_NUMBER: `The ${name} speaks no TLS (https).`,
       ERR_SSL_X: `TLS with the ${name} failed (ERR_SSL_X).`,
       ECONNRESET: through,

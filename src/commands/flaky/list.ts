@@ -39,11 +39,11 @@ export const ownerColumn: Column = {
   path: 'codeowners',
 }
 
-/** The word `quarantined` behind the tests that are. */
+/** The word `quarantined` behind the tests that are; it is left out only if no test is. */
 export const quarantinedColumn: Column = {
   title: '',
   format: 'id',
-  priority: 2,
+  priority: 0,
   path: 'quarantined',
   show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
 }
@@ -120,7 +120,7 @@ const failingScreenColumns: readonly Column[] = [
 ]
 
 const orderTexts: Readonly<Record<TestOrder, string>> = {
-  impact: 'worst first',
+  impact: 'worst first (PRS)',
   rate: 'highest failure rate first',
   recent: 'last failure first',
   name: 'by name',

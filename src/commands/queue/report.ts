@@ -36,8 +36,8 @@ const measureColumns = columns(
 const shownColumns = columns(
   ['MEASURE', 'label', 'id'],
   ['VALUE', 'shown', 'id'],
-  ['BEFORE', 'shownBefore', 'id', { priority: 1 }],
-  ['OF', 'ofUnit', 'id'],
+  ['BEFORE', 'shownBefore', 'id', { priority: 2 }],
+  ['OF', 'ofUnit', 'id', { priority: 1 }],
 )
 
 /** A range whose results were read, as far as they could be. */

@@ -127,18 +127,18 @@ describe('flaky list on a terminal', () => {
   })
 
   test.each([
-    ['--limit 1000', 40, 39, '40 tests, last 24 hours, worst first.'],
-    ['--limit 2', 2, 39, '2 of 40 tests, last 24 hours, worst first.'],
+    ['--limit 1000', 40, 39, '40 tests, last 24 hours, worst first (PRS).'],
+    ['--limit 2', 2, 39, '2 of 40 tests, last 24 hours, worst first (PRS).'],
     ['--limit 1', 1, 39, '1 of 40 tests, last 24 hours.'],
     ['--sort name --limit 3', 3, 0, '3 of 40 tests, last 24 hours, by name.'],
-    ['--since 2d', 30, 39, '30 of 40 tests, last 2 days, worst first.'],
-    ['--since 1h', 30, 39, '30 of 40 tests, last hour, worst first.'],
-    ['--since 2026-01-05T11:00:00.5Z', 30, 39, '30 of 40 tests, since 2026-01-05 11:00 UTC, worst first.'],
+    ['--since 2d', 30, 39, '30 of 40 tests, last 2 days, worst first (PRS).'],
+    ['--since 1h', 30, 39, '30 of 40 tests, last hour, worst first (PRS).'],
+    ['--since 2026-01-05T11:00:00.5Z', 30, 39, '30 of 40 tests, since 2026-01-05 11:00 UTC, worst first (PRS).'],
     [
       '--since 2h --until 1h',
       30,
       39,
-      '30 of 40 tests, 2026-01-05 10:00 to 2026-01-05 11:00 UTC, worst first.',
+      '30 of 40 tests, 2026-01-05 10:00 to 2026-01-05 11:00 UTC, worst first (PRS).',
     ],
   ])('%s is honored', async (flags, count, first, footer) => {
     const { out } = await list(flags, many(40), { columns: 200 })
@@ -163,7 +163,7 @@ describe('flaky list on a terminal', () => {
     const { code, out, err } = await list('', [], { answer })
     expect(code).toBe(17)
     expect(out).toContain(
-      '\nListed 30 tests, last 24 hours, worst first. RATE and PRS: last 7 days.\nOne of them:',
+      '\nListed 30 tests, last 24 hours, worst first (PRS). RATE and PRS: last 7 days.\nOne of them:',
     )
     expect(err).toContain('The list is incomplete.')
   })
