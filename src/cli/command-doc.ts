@@ -125,7 +125,10 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['TRUNK_API_TOKEN', 'API token if none of these is set, for the default base URL only'],
   ['MERGEQ_READ_ONLY', '`1` refuses every change of the service, except in a dry run and in a sandbox'],
   ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
-  ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],
+  [
+    'MERGEQ_SANDBOX_SHELL',
+    '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it, and what `sandbox start` prints',
+  ],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
   ['MERGEQ_PROJECT_FILE', '`off` ignores the project file `.mergeq.json`'],
   ['MERGEQ_MACHINE_CONFIG', '`off` ignores the settings of the machine, `/etc/mergeq/config.json`'],

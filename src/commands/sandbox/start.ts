@@ -26,7 +26,10 @@ export const sandboxStartCommand = command({
             `The sandbox is ready at ${baseUrl}.`,
             'In another terminal, paste these lines to use the sandbox:',
             '',
-            ...Object.entries(variables).map(([name, value]) => formatVariable(shell, name, value)),
+            // Without the last one, every command says that it uses a sandbox.
+            ...Object.entries({ ...variables, MERGEQ_SANDBOX_SHELL: '1' }).map(([name, value]) =>
+              formatVariable(shell, name, value),
+            ),
             '',
             'To stop the sandbox, press Ctrl-C or close this terminal.',
           ]

@@ -17,14 +17,14 @@ const tourSteps: readonly TourStep[] = [
     comment: 'Create a merge queue for the release branch.',
     commandLine: 'queue create --target-branch release',
   },
-  { comment: 'Submit two pull requests.', commandLine: 'pr submit 101 102 --priority high' },
+  { comment: 'Submit two pull requests.', commandLine: 'pr submit 101 103 --priority high' },
   {
     comment: 'Wait until the first pull request is merged. The exit code is the result.',
     commandLine: 'pr wait 101 --interval 1s',
   },
   { comment: 'Show the queue.', commandLine: 'queue get' },
-  { comment: 'Wait for the second pull request, then show both.', commandLine: 'pr wait 102 --interval 1s' },
-  { comment: '', commandLine: 'pr get 101 102' },
+  { comment: 'Wait for the second pull request, then show both.', commandLine: 'pr wait 103 --interval 1s' },
+  { comment: '', commandLine: 'pr get 101 103' },
   { comment: 'Print a pull request as JSON, for a script.', commandLine: 'pr get 101 --json' },
   {
     comment: 'List the tests that failed in the last 24 hours, highest impact first.',
