@@ -57,10 +57,11 @@ const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
   ['waitDuration', 'waiting'],
   ['testDuration', 'testing'],
 ]
-const labelWidth = Math.max(...histogramLabels.map(([, label]) => label.length))
 
 /** The numbers of the last hour, and those of now. */
-function numberLines({ numbers, bisecting }: QueueMetrics): readonly StyledLine[] {
+function numberLines(queue: QueueMetrics): readonly StyledLine[] {
+  const { numbers, bisecting } = queue
+  const labelWidth = labelWidthOf(queue)
   const { depth, testing, awaitingMergeability = 0 } = numbers
   const lastHour = joinPieces([
     ...(['merged', 'failed'] as const).map(name => {
@@ -111,6 +112,10 @@ function stateLabels({ histograms }: QueueMetrics): readonly (readonly [QueueHis
   })
 }
 
+/** The width of the labels of the lines of a queue. */
+const labelWidthOf = (queue: QueueMetrics): number =>
+  Math.max(...[...histogramLabels, ...stateLabels(queue)].map(([, label]) => label.length))
+
 /** The lines for the histograms of a queue; none for a histogram without observations. */
 function histogramLines(queue: QueueMetrics): readonly string[] {
   const { histograms } = queue
@@ -122,12 +127,12 @@ function histogramLines(queue: QueueMetrics): readonly string[] {
     return quantiles.length < 2 ? [] : [{ label, buckets, texts: quantiles.map(quantileText) }]
   })
   const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))
-  const labelsWidth = Math.max(labelWidth, ...rows.map(({ label }) => label.length))
+  const labelWidth = labelWidthOf(queue)
   return rows.map(({ label, buckets, texts }) => {
     const [p50, p95] = texts.map(text => text.padStart(width))
     // A bar alone says nothing.
     const bars = sparkline(buckets).trim()
-    const cells = [label.padEnd(labelsWidth), `p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]
+    const cells = [label.padEnd(labelWidth), `p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]
     return `  ${cells.join(gap)}`
   })
 }

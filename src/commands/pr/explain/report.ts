@@ -5,7 +5,7 @@ import { nextCommands } from '../../../config/next-commands.ts'
 import type { Explanation, NextStep } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { againText, causerText } from '../../../domain/reasons.ts'
-import { isFailedOrCancelled } from '../../../domain/states.ts'
+import { canResume, isFailedOrCancelled } from '../../../domain/states.ts'
 import { failedCheckText } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import type { Json, JsonObject } from '../../../json.ts'
@@ -32,8 +32,12 @@ export async function explainAll(
   const print = async (target: Target, explanation: Explanation): Promise<void> => {
     const url = urlOfPullRequest(target.repo, target.pr)
     const queueState = explanation.queue?.state ?? ''
+    // That the queue is paused is said already.
+    const isRunning = !canResume(queueState)
     const time =
-      isOnly && isQueued(explanation) ? await describeTimeToMerge(target, queueState, cli) : undefined
+      isOnly && isRunning && isQueued(explanation)
+        ? await describeTimeToMerge(target, queueState, cli)
+        : undefined
     const lines = isOnly
       ? explanationProse(explanation, url, cli.startedAt, time)
       : [...findingLines(explanation, url, cli.startedAt), ...resubmissionLines(explanation)]
