@@ -38,9 +38,9 @@ async function listTokens(profile: string, { args, host, settings }: Cli): Promi
 const tokenColumns = columns(
   ['PROFILE', 'profile', 'id'],
   ['ORIGIN', 'origin', 'id'],
-  ['SOURCE', 'source'],
+  ['SOURCE', 'source', 'plain', { priority: 1 }],
   ['FROM', 'from', 'prose'],
-  ['SELECTED', 'selected'],
+  ['SELECTED', 'selected', 'plain', { priority: 2 }],
 )
 
 export const authListCommand = command({
