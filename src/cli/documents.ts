@@ -216,7 +216,8 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
       }),
     ),
   ],
-  guard: [nested(record({ hook: text, did: text }))],
+  'guard install': [nested(record({ hook: text, did: text }, { line: textOrNull }))],
+  'guard uninstall': [nested(record({ hook: text, did: text }))],
   'auth status': [
     nested(
       record({

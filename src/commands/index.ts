@@ -66,9 +66,13 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     name: 'guard',
-    summary: 'Git pre-push hook that blocks pushes to queued pull requests',
-    isCommand: true,
-    commands: [{ name: '', load: async () => (await import('./guard/index.ts')).guardCommand }],
+    summary: 'Block pushes to queued pull requests with a git hook',
+    commands: [
+      { name: 'install', load: async () => (await import('./guard/install.ts')).guardInstallCommand },
+      { name: 'uninstall', load: async () => (await import('./guard/uninstall.ts')).guardUninstallCommand },
+      { name: 'check', load: async () => (await import('./guard/check.ts')).guardCheckCommand },
+      { name: 'hook', load: async () => (await import('./guard/hook.ts')).guardHookCommand },
+    ],
   },
   {
     name: 'api',

@@ -219,7 +219,7 @@ describe('the hint is something else', () => {
   test.each([
     'pr cancel 7 --no-dry-run',
     'pr get 7 --notimeline',
-    'guard --ninstall',
+    'guard install --no-fail-closed',
     'flaky list --quarantine=no',
     'flaky list --quarantine no',
   ])('%s: an option is not corrected to its opposite', async typed => {

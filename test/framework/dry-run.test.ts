@@ -12,7 +12,7 @@ const stored = {
 /** What is typed behind the name of the commands that change this machine or need more, without `--dry-run`. */
 const words: Readonly<Record<string, string>> = {
   'queue export': '-f /project/q.yaml',
-  guard: '--install',
+  'guard install': '',
   api: 'createQueue -F concurrency=2',
   'auth login': '',
   'config get': 'repo',
@@ -22,6 +22,9 @@ const words: Readonly<Record<string, string>> = {
   completion: 'bash',
   help: 'pr submit',
 }
+
+/** What git writes to its hook. */
+const pushed = `refs/heads/fix ${'1'.repeat(40)} refs/heads/fix ${'2'.repeat(40)}\n`
 
 /** What git only reads with. */
 const gitReads =
@@ -40,6 +43,7 @@ async function refusing(line: string, setting: Setting = {}) {
     spawn: (program, args) => {
       const words = [program, ...args].join(' ')
       if (!gitReads.test(words)) refuse(words)
+      if (words.endsWith('core.hooksPath')) return { code: 1, out: '' }
       return { code: 0, out: words.includes('hooks/pre-push') ? '.git/hooks/pre-push\n' : '/repo\n' }
     },
     files: {
@@ -81,6 +85,7 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
           terminal,
           inputTerminal: terminal,
           ...(mayRead ? { answer: readQueue } : {}),
+          ...(command === 'guard hook' ? { inputTerminal: false, input: pushed } : {}),
           env: {
             MERGEQ_READ_ONLY: '1',
             ...(mayRead || command === 'auth token' ? {} : { MERGEQ_TOKEN: '' }),
@@ -116,7 +121,7 @@ describe('with --dry-run a command that changes this machine says what it would 
     ['config set org acme', [`set org to acme in profile default in ${settings}`]],
     ['config unset repo', [`remove repo from profile default in ${settings}`]],
     ['config unset org', ['change nothing: org is not set']],
-    ['guard --install', ['install the guard in /repo/.git/hooks/pre-push']],
+    ['guard install', ['install the guard in /repo/.git/hooks/pre-push']],
     [
       'sandbox start --port 8080 --scenario failure',
       ['serve a sandbox on loopback port 8080', 'scenario failure'],
@@ -135,10 +140,10 @@ describe('with --dry-run a command that changes this machine says what it would 
       expect((await refusing(`--dry-run ${line}`)).code).toBe(2)
   })
 
-  test('guard --uninstall names the hook and leaves it', async () => {
+  test('guard uninstall names the hook and leaves it', async () => {
     const path = '/repo/.git/hooks/pre-push'
     const files = { [path]: '#!/bin/sh\n# mergeq guard: keeps\n' }
-    const { code, out, changes } = await refusing('guard --uninstall --dry-run', { files })
+    const { code, out, changes } = await refusing('guard uninstall --dry-run', { files })
     expect({ code, out, changes }).toEqual({
       code: 0,
       out: `Would remove the guard from ${path}.\n`,

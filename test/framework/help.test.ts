@@ -178,10 +178,34 @@ const stages: Readonly<Record<string, Stage>> = {
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,
   'auth login': { setting: { inputTerminal: true, typed: ['sandbox'], input: 'sandbox' } },
-  guard: {
+  'guard install': {
     setting: {
       spawn: (_, args) => ({
-        code: 0,
+        code: args.includes('config') ? 1 : 0,
+        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
+      }),
+    },
+  },
+  'guard uninstall': {
+    setting: {
+      spawn: (_, args) => ({
+        code: args.includes('config') ? 1 : 0,
+        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
+      }),
+    },
+  },
+  'guard check': {
+    setting: {
+      spawn: (_, args) => ({
+        code: args.includes('config') ? 1 : 0,
+        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
+      }),
+    },
+  },
+  'guard hook': {
+    setting: {
+      spawn: (_, args) => ({
+        code: args.includes('config') ? 1 : 0,
         out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
       }),
     },

@@ -133,7 +133,13 @@ const lines = [
 ]
 
 test('what the sandbox makes of every command is what its schema says', async () => {
-  const checked = new Set<string>(['guard', 'sandbox start', 'flaky get', 'flaky link'])
+  const checked = new Set<string>([
+    'guard install',
+    'guard uninstall',
+    'sandbox start',
+    'flaky get',
+    'flaky link',
+  ])
   const mistakes = []
   for (const dialect of ['document', 'hosted'] as const) {
     const story = await openStory({ scenario: 'failure', dialect })

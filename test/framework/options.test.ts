@@ -370,11 +370,15 @@ const table: Readonly<Record<string, Rows>> = {
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
     },
   },
-  guard: {
+  'guard install': {
+    setting: inCheckout,
+    options: { '--fail-closed': { typed: '--fail-closed' } },
+  },
+  'guard hook': {
     setting: inCheckout,
     options: {
       '--fail-closed': {
-        line: 'guard -- origin https://github.com/acme/web',
+        line: 'guard hook -- origin https://github.com/acme/web',
         setting: { input: push, answer: refusing },
       },
     },

@@ -34,7 +34,7 @@ const otherCommands: Readonly<Record<string, number>> = {
 }
 
 /** These need files and programs; other documents have them too, and test/process/documentation.test.ts runs them. */
-const commandsWithPrograms = ['mergeq guard --install', 'mergeq sandbox exec -- mergeq pr get 7 --json']
+const commandsWithPrograms = ['mergeq guard install', 'mergeq sandbox exec -- mergeq pr get 7 --json']
 
 const reports = readdirSync('test/fixtures/junit')
   .filter(name => name.endsWith('.xml'))

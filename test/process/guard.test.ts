@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { record, serviceKnowing, where } from '../support/guard.ts'
@@ -66,7 +66,7 @@ describe('with real repositories', () => {
   test('a push or deletion is stopped, by hand let through, and free once it has left', async () => {
     const folder = checkout()
     const push = (...words: readonly string[]) => run(folder, 'git', ['push', '-q', 'origin', ...words])
-    const installed = await run(folder, 'mergeq', ['guard', '--install'])
+    const installed = await run(folder, 'mergeq', ['guard', 'install'])
     const reason =
       'by the name of the branch only: no remote of the checkout belongs to github.com/acme/web.\n'
     expect(installed).toEqual({
@@ -108,7 +108,7 @@ describe('with real repositories', () => {
   test('any error lets the push continue, unless --fail-closed is set', async () => {
     const folder = checkout()
     const push = (more = {}) => run(folder, 'git', ['push', '-q', 'origin', 'fix', '--dry-run'], more)
-    await run(folder, 'mergeq', ['guard', '--install'])
+    await run(folder, 'mergeq', ['guard', 'install'])
     const silent = await startRawServer('silence')
     const silence = { MERGEQ_BASE_URL: `http://127.0.0.1:${silent.port}/v1`, MERGEQ_TIMEOUT: '200ms' }
     const troubles = [silence, { MERGEQ_OUTPUT: 'hologram' }, { PATH: bareEnvironment('').PATH ?? '' }]
@@ -117,40 +117,81 @@ describe('with real repositories', () => {
       expect(code).toBe(0)
       expect(err).toMatch(/mergeq/)
     }
-    expect((await run(folder, 'mergeq', ['guard', '--install', '--fail-closed'])).code).toBe(0)
+    expect((await run(folder, 'mergeq', ['guard', 'install', '--fail-closed'])).code).toBe(0)
     for (const trouble of troubles) expect((await push(trouble)).code).toBe(1)
     await silent.close()
   })
 
-  test('the line that is suggested for an existing hook works in it', async () => {
+  test('the line that is suggested for an existing hook works in it, with -e and without mergeq', async () => {
+    for (const shell of ['/bin/sh', '/bin/sh -e']) {
+      const folder = checkout()
+      writeFileSync(hook(folder), '#!/bin/sh\ncat >/dev/null\n')
+      const { err } = await run(folder, 'mergeq', ['guard', 'install'])
+      const added = err.split('\n').find(text => text.includes('mergeq guard hook')) ?? ''
+      const rest = `printf '%s' "$refs" | grep -q refs/heads/fix`
+      writeFileSync(hook(folder), `#!${shell}\n${added.trim()}\n${rest}\n`)
+      chmodSync(hook(folder), 0o755)
+      const stopped = await run(folder, 'git', ['push', 'origin', 'fix'])
+      expect(stopped.code).toBe(1)
+      expect(stopped.err).toContain('The push of fix was blocked')
+      const PATH = bareEnvironment('').PATH ?? ''
+      expect((await run(folder, 'git', ['push', '--dry-run', 'origin', 'fix'], { PATH })).code).toBe(0)
+      answer = () => ({ status: 500 })
+      expect((await run(folder, 'git', ['push', '-q', 'origin', 'fix'])).code).toBe(0)
+    }
+  })
+
+  test('the hook works in a shell with -e, and without mergeq', async () => {
     const folder = checkout()
-    writeFileSync(hook(folder), '#!/bin/sh\ncat >/dev/null\n')
-    const { err } = await run(folder, 'mergeq', ['guard', '--install'])
-    const [, , added = ''] = err.split('\n')
-    writeFileSync(hook(folder), `#!/bin/sh\n${added.trim()}\nprintf '%s' "$refs" | grep -q refs/heads/fix\n`)
-    chmodSync(hook(folder), 0o755)
+    await run(folder, 'mergeq', ['guard', 'install'])
+    const text = readFileSync(hook(folder), 'utf8').replace('#!/bin/sh', '#!/bin/sh -eu')
+    writeFileSync(hook(folder), text)
+    const push = (more = {}) => run(folder, 'git', ['push', '--dry-run', 'origin', 'fix'], more)
+    expect((await push()).code).toBe(1)
+    expect((await push({ PATH: bareEnvironment('').PATH ?? '' })).code).toBe(0)
+    answer = () => ({ status: 500 })
+    expect((await push()).code).toBe(0)
+  })
+
+  test('with husky, the line works in .husky/pre-push', async () => {
+    const folder = checkout()
+    const [own, user] = [join(folder, '.husky', '_'), join(folder, '.husky', 'pre-push')]
+    mkdirSync(own, { recursive: true })
+    // As husky 9 does.
+    writeFileSync(join(own, 'pre-push'), '#!/bin/sh\nsh -e "$(dirname "$(dirname "$0")")/pre-push" "$@"\n', {
+      mode: 0o755,
+    })
+    git(folder, 'config', 'core.hooksPath', '.husky/_')
+    const {
+      hook: path,
+      did,
+      line,
+    } = JSON.parse((await run(folder, 'mergeq', ['guard', 'install', '--json'])).out)
+    expect({ path, did }).toEqual({ path: user, did: 'nothing' })
+    writeFileSync(user, `${line}\n`)
     const stopped = await run(folder, 'git', ['push', 'origin', 'fix'])
     expect(stopped.code).toBe(1)
     expect(stopped.err).toContain('The push of fix was blocked')
-    answer = () => ({ status: 500 })
-    expect((await run(folder, 'git', ['push', '-q', 'origin', 'fix'])).code).toBe(0)
+    expect((await run(folder, 'mergeq', ['guard', 'install'])).out).toBe(`${user}\tnothing\n`)
   })
 
-  test('the hook stands where core.hooksPath says, relative or not, and is shared by worktrees', async () => {
+  test('a core.hooksPath of the user is refused, and nothing is written', async () => {
+    const folder = checkout()
+    git(folder, 'config', '--global', 'core.hooksPath', join(place, 'shared'))
+    const { code, err } = await run(folder, 'mergeq', ['guard', 'install'])
+    git(folder, 'config', '--global', '--unset', 'core.hooksPath')
+    expect(code).toBe(2)
+    expect(err).toContain('core.hooksPath is set for all your checkouts')
+    expect(existsSync(join(place, 'shared'))).toBe(false)
+  })
+
+  test('the hook is shared by worktrees', async () => {
     const folder = checkout()
     const [sub, tree] = [join(folder, 'sub'), `${folder}-tree`]
     mkdirSync(sub)
-    git(folder, 'config', 'core.hooksPath', 'tools/hooks')
-    const relative = await run(sub, 'mergeq', ['guard', '--install', '--json'])
-    expect(JSON.parse(relative.out)).toEqual({ hook: join(folder, 'tools/hooks/pre-push'), did: 'installed' })
-    expect((await run(folder, 'git', ['push', 'origin', 'fix'])).code).toBe(1)
-    git(folder, 'config', 'core.hooksPath', join(place, 'shared'))
-    const shared = await run(folder, 'mergeq', ['guard', '--install'])
-    expect(shared.out).toBe(`${join(place, 'shared/pre-push')}\tinstalled\n`)
-    git(folder, 'config', '--unset', 'core.hooksPath')
     git(folder, 'worktree', 'add', '-q', '-b', 'other', tree)
-    expect((await run(tree, 'mergeq', ['guard', '--install'])).out).toBe(`${hook(folder)}\tinstalled\n`)
+    expect((await run(tree, 'mergeq', ['guard', 'install'])).out).toBe(`${hook(folder)}\tinstalled\n`)
     expect((await run(tree, 'git', ['push', 'origin', 'fix'])).code).toBe(1)
-    expect((await run(sub, 'mergeq', ['guard', '--uninstall'])).out).toBe(`${hook(folder)}\tremoved\n`)
+    expect((await run(sub, 'mergeq', ['guard', 'uninstall'])).out).toBe(`${hook(folder)}\tremoved\n`)
   })
 })

@@ -11,12 +11,12 @@ test.each([
   ['config set org acme', {}, 0, ''],
   ['pr get 7 -R acme/web -b main --dry-run', {}, 0, ''],
   ['pr get 7 --dry-run', onGitHub, 0, ''],
-  ['guard -- origin https://example.com/acme/web.git', {}, 0, ''],
+  ['guard hook -- origin https://example.com/acme/web.git', {}, 0, ''],
   ['sandbox exec -- true', {}, 0, ''],
   ['pr get 7', {}, 2, 'No repository was given.'],
   ['pr targets 7 //a -R acme/web -b main', {}, 2, 'No head commit of #7 was found.'],
   ['queue apply -f queue.yaml', {}, 2, 'queue.yaml cannot be read: no such file or directory.'],
-  ['guard --install', {}, 2, 'The working directory is not in a git checkout.'],
+  ['guard install', {}, 2, 'The working directory is not in a git checkout.'],
 ])(
   '`mergeq %s` (%j) in a folder that was removed ends with %i and says why',
   async (line, job, exit, says) => {

@@ -34,7 +34,7 @@ const moreLines: Readonly<Record<string, string>> = {
   'flaky report': '',
   'flaky match': 'junit.xml',
   'flaky gate': '--max 0',
-  guard: '-- origin https://github.com/acme/web',
+  'guard hook': '-- origin https://github.com/acme/web',
   api: 'getQueue --include',
   'auth login': '--with-token',
   'auth status': '',

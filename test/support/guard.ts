@@ -1,4 +1,4 @@
-import type { Answer, Seen } from './harness.ts'
+import type { Answer, Seen, Setting } from './harness.ts'
 
 export const record = {
   prNumber: 7,
@@ -23,3 +23,21 @@ export const serviceKnowing =
       : { status: 404, body: 'Not Found' }
   }
 export const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+
+export const hookPath = '/repo/.git/hooks/pre-push'
+
+/** git in a checkout without settings of hooks, or with a folder of hooks that a file of settings names. */
+export const hookGit =
+  (
+    top: string,
+    hooks?: { readonly folder: string; readonly scope: 'local' | 'worktree' | 'global' },
+  ): NonNullable<Setting['spawn']> =>
+  (_, args) => {
+    if (args.includes('config')) {
+      const isAsked =
+        !args.some(arg => /^--(?:local|worktree)$/.test(arg)) || args.includes(`--${hooks?.scope}`)
+      return hooks !== undefined && isAsked ? { code: 0, out: `${hooks.folder}\n` } : { code: 1, out: '' }
+    }
+    const folder = hooks?.folder ?? '.git/hooks'
+    return { code: 0, out: args.includes('--git-path') ? `${folder}/pre-push\n` : `${top}\n` }
+  }

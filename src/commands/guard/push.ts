@@ -64,7 +64,7 @@ interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
   readonly remoteUrl: string | undefined
   readonly cli: Cli
-  /** Whether a person only asks, with --check. */
+  /** Whether a person only asks, with `guard check`. */
   readonly isCheck: boolean
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
@@ -185,7 +185,7 @@ async function createBlockedPushError(
   )
 }
 
-/** Returns the push of the current branch, for --check. */
+/** Returns the push of the current branch, for `guard check`. */
 async function currentPush(host: Host): Promise<PushedBranch> {
   const read = async (...args: string[]) => (await runGit(host, ...args))?.trim()
   const branch = await read('symbolic-ref', '--short', 'HEAD')
@@ -202,8 +202,8 @@ async function currentPush(host: Host): Promise<PushedBranch> {
 async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
   if (input.terminal)
     throw usageError(
-      '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
-      'To install it, run: mergeq guard --install\nTo check the current branch, run: mergeq guard --check',
+      '`mergeq guard hook` is a git hook: git runs it and passes the pushed branches.',
+      'To install it, run: mergeq guard install\nTo check the current branch, run: mergeq guard check',
     )
   return parsePushes(await readText(input.read(), 'Standard input', maxInput))
 }

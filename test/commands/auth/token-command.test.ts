@@ -147,7 +147,7 @@ describe('the program of MERGEQ_TOKEN_COMMAND', () => {
     const input = `refs/heads/a ${'1'.repeat(40)} refs/heads/a ${'2'.repeat(40)}\n`
     const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
     const answer = () => ({ status: 404 })
-    const line = 'guard origin https://github.com/acme/web.git'
+    const line = 'guard hook origin https://github.com/acme/web.git'
     expect((await mergeq(line, { ...mergeSettings(setting, { env }), input, answer })).code).toBe(0)
     expect(runs.map(({ timeout }) => timeout)).toEqual([3_000])
   })

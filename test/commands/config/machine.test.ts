@@ -118,7 +118,7 @@ describe('the settings of the machine are refused', () => {
 
   test('and a push goes on', async () => {
     const input = `refs/heads/a ${'1'.repeat(40)} refs/heads/a ${'2'.repeat(40)}\n`
-    const { code, err } = await mergeq('guard origin url', { ...machine('{'), input })
+    const { code, err } = await mergeq('guard hook origin url', { ...machine('{'), input })
     expect(code).toBe(0)
     expect(err).toContain('so the push continues')
   })

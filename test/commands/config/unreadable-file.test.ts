@@ -93,7 +93,7 @@ describe('these go on', () => {
     'version',
     'completion bash',
     'sandbox exec --dry-run -- true',
-    'guard --uninstall --dry-run',
+    'guard uninstall --dry-run',
   ])('%s', async line => {
     const spawn = () => ({ code: 0, out: '/repo\n' })
     expect((await mergeq(line, { ...broken, spawn })).code).toBe(0)
@@ -101,11 +101,11 @@ describe('these go on', () => {
 
   test('the hook lets the push go on, and sends nothing; a check of the branch fails', async () => {
     const input = `refs/heads/x ${'1'.repeat(40)} refs/heads/x ${'2'.repeat(40)}\n`
-    const { code, err, requests } = await mergeq(`guard origin ${at}`, { ...broken, input })
+    const { code, err, requests } = await mergeq(`guard hook origin ${at}`, { ...broken, input })
     expect({ code, requests }).toEqual({ code: 0, requests: [] })
     expect(err).toContain(`so the push continues: ${sentence}\n`)
     const spawn = () => ({ code: 0, out: 'x\n' })
-    expect(await mergeq(`guard --check ${at}`, { ...broken, spawn })).toMatchObject({ code: 2, requests: [] })
+    expect(await mergeq(`guard check ${at}`, { ...broken, spawn })).toMatchObject({ code: 2, requests: [] })
   })
 
   test('doctor says it, and asks no service', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { isQueued, parsePushes } from '../../src/commands/guard/push.ts'
-import { record, serviceKnowing, where } from '../support/guard.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { isQueued, parsePushes } from '../../../src/commands/guard/push.ts'
+import { record, serviceKnowing, where } from '../../support/guard.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const [one, two, none] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 const line = (branch: string, from = one) => `refs/heads/${branch} ${two} refs/heads/${branch} ${from}\n`
@@ -14,7 +14,12 @@ const checkout =
     return heads === undefined ? { code: 128, out: '', err: 'fatal: no route' } : { code: 0, out: heads }
   }
 const guard = (input: string, answer = serviceKnowing(), flags = '', spawn = checkout('')) =>
-  mergeq(`guard ${flags} -- origin https://github.com/acme/web.git`, { env: where, input, answer, spawn })
+  mergeq(`guard hook ${flags} -- origin https://github.com/acme/web.git`, {
+    env: where,
+    input,
+    answer,
+    spawn,
+  })
 
 describe('the refs that git passes to its hook', () => {
   test.each([
@@ -52,7 +57,7 @@ test.each([
   expect(isQueued(found)).toBe(expected)
 })
 
-describe('`guard`', () => {
+describe('`guard hook`', () => {
   test.each([
     ['push', 'Pushing', 'push and submit it again (it loses its position too)', line('fix')],
     ['deletion', 'Deleting the branch', 'delete the branch', deletion],
@@ -78,7 +83,7 @@ describe('`guard`', () => {
   )
 
   test('reads at most 1 MiB of standard input, and says so', async () => {
-    const { code, err } = await mergeq('guard -R acme/web', { input: new Uint8Array(1024 * 1024 + 1) })
+    const { code, err } = await mergeq('guard hook -R acme/web', { input: new Uint8Array(1024 * 1024 + 1) })
     expect({ code, err }).toEqual({
       code: 0,
       err: 'mergeq: The queue could not be checked, so the push continues: Standard input is too long: at most 1.0 MiB are read.\n',
@@ -133,7 +138,12 @@ describe('`guard`', () => {
       const env = { ...where }
       const service = serviceKnowing(record, queue)
       const remote = url === '' ? 'https://github.com/acme/web.git' : url
-      const { code, err } = await mergeq(`guard -- origin ${remote}`, { env, input, answer: service, spawn })
+      const { code, err } = await mergeq(`guard hook -- origin ${remote}`, {
+        env,
+        input,
+        answer: service,
+        spawn,
+      })
       expect({ code, err }).toEqual({ code: 0, err: '' })
     })
 
@@ -174,32 +184,6 @@ describe('`guard`', () => {
     })
   })
 
-  test('--check asks about the current branch, without a push', async () => {
-    const run = (current: string, answer = serviceKnowing(), repo = where.MERGEQ_REPO) =>
-      mergeq('guard --check', {
-        env: { ...where, MERGEQ_REPO: repo },
-        inputTerminal: true,
-        answer,
-        spawn: checkout(`${current}\n`),
-      })
-    const { code, err } = await run('fix')
-    expect({ code, err }).toEqual({
-      code: 21,
-      err: expect.stringMatching(/^mergeq: #7 has been testing for 4m, /),
-    })
-    expect(await run('other')).toMatchObject({
-      code: 0,
-      err: 'A push of other removes no pull request from the queue.\n',
-    })
-    expect(await run('other', serviceKnowing(), 'acme/api')).toMatchObject({
-      code: 0,
-      err: 'mergeq: Cannot tell whether a push of other removes a pull request from the queue: only the name of the branch was checked, because no remote of the checkout belongs to github.com/acme/api.\n',
-    })
-    expect((await run('fix', () => ({ status: 500 }))).code).toBe(7)
-    const detached = await mergeq('guard --check', { env: where, spawn: () => ({ code: 1, out: '' }) })
-    expect(detached.code).toBe(2)
-  })
-
   test('looks up each of several branches, also after one that cannot be checked', async () => {
     const { code, requests } = await guard(line('a') + line('b') + line('fix'))
     expect({ code, asked: requests.length }).toEqual({ code: 21, asked: 4 })
@@ -213,7 +197,7 @@ describe('`guard`', () => {
 
   test('allows the push of an equally named branch to a fork, unless the head is the same', async () => {
     const fork = (prSha: string) =>
-      mergeq('guard -- fork git@github.com:ada/web.git', {
+      mergeq('guard hook -- fork git@github.com:ada/web.git', {
         env: where,
         input: line('fix'),
         answer: serviceKnowing({ ...record, prSha }),
@@ -229,7 +213,7 @@ describe('`guard`', () => {
       { ...record, prSha: '3'.repeat(40) },
       { ...record, prNumber: 9, prSha: one },
     ]
-    const { code, err } = await mergeq('guard -- fork git@github.com:ada/web.git', {
+    const { code, err } = await mergeq('guard hook -- fork git@github.com:ada/web.git', {
       env: where,
       input: line('fix'),
       answer: ({ path, body }) =>
@@ -263,13 +247,13 @@ describe('`guard`', () => {
     [{ ...where, MERGEQ_TOKEN: '' }, 'token'],
   ])('allows the push with a warning for want of settings: %j', async (env, message) => {
     const answer = serviceKnowing()
-    const { code, err } = await mergeq('guard -- origin x', { env, input: line('fix'), answer })
+    const { code, err } = await mergeq('guard hook -- origin x', { env, input: line('fix'), answer })
     expect(code).toBe(0)
     expect(err).toContain(message)
   })
 
   test('sends nothing with MERGEQ_GUARD=off, and shows its request with --dry-run', async () => {
-    const { code, err, requests } = await mergeq('guard', {
+    const { code, err, requests } = await mergeq('guard hook', {
       env: { ...where, MERGEQ_GUARD: 'off' },
       input: line('fix'),
       answer: serviceKnowing(),
@@ -284,9 +268,13 @@ describe('`guard`', () => {
   })
 
   test('typed by a person says who runs it', async () => {
-    const { code, err } = await mergeq('guard', { env: where, inputTerminal: true, answer: serviceKnowing() })
+    const { code, err } = await mergeq('guard hook', {
+      env: where,
+      inputTerminal: true,
+      answer: serviceKnowing(),
+    })
     expect(code).toBe(2)
-    expect(err).toContain('mergeq guard --install')
+    expect(err).toContain('mergeq guard install')
   })
 
   test.each(['document', 'hosted'] as const)('finds the branch of a sandbox, %s', async dialect => {
@@ -294,66 +282,11 @@ describe('`guard`', () => {
     await story.mergeq('pr submit 7')
     story.clock.now += 5_000
     const input = line('show-delivery-date')
-    const stopped = await story.mergeq('guard -- origin x', { input })
+    const stopped = await story.mergeq('guard hook -- origin x', { input })
     expect(stopped.code).toBe(21)
     expect(stopped.err).toContain('#7 has been pending')
     await story.mergeq('pr cancel 7')
-    expect((await story.mergeq('guard -- origin x', { input })).code).toBe(0)
+    expect((await story.mergeq('guard hook -- origin x', { input })).code).toBe(0)
     await story.close()
-  })
-})
-
-describe('the hook', () => {
-  const path = '/repo/.git/hooks/pre-push'
-  const git = (top: string): NonNullable<Setting['spawn']> => {
-    return (_, args) => ({ code: 0, out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : `${top}\n` })
-  }
-
-  test('is installed once, made strict, and removed again', async () => {
-    const disk = new Map<string, string>()
-    const did = async (flags: string) => {
-      const { code, out } = await mergeq(`guard ${flags}`, { disk, spawn: git('/repo') })
-      expect({ code, path: out.split('\t')[0] }).toEqual({ code: 0, path })
-      return out.split('\t')[1]?.trim()
-    }
-    expect(await did('--uninstall')).toBe('nothing')
-    expect(await did('--install')).toBe('installed')
-    expect(await did('--install')).toBe('nothing')
-    expect(disk.get(path)).toContain('mergeq guard -- "$@"')
-    expect(await did('--install --fail-closed')).toBe('installed')
-    expect(disk.get(path)).toContain('mergeq guard --fail-closed -- "$@"')
-    expect(await did('--uninstall')).toBe('removed')
-    expect(disk.size).toBe(0)
-  })
-
-  test.each(['--install', '--uninstall'])(
-    'of another program stays with %s, which ends with 6',
-    async flag => {
-      const disk = new Map([[path, '#!/bin/sh\n']])
-      expect((await mergeq(`guard ${flag}`, { disk, spawn: git('/repo') })).code).toBe(6)
-      expect(disk.get(path)).toBe('#!/bin/sh\n')
-    },
-  )
-
-  test('is in its directory on Windows', async () => {
-    const changes: string[] = []
-    const { code, err } = await mergeq('guard --install', {
-      platform: 'win32',
-      disk: new Map(),
-      onChange: (change, name) => changes.push(`${change} ${name}`),
-      spawn: git('C:/repo/shop'),
-    })
-    const folder = 'C:\\repo\\shop\\.git\\hooks'
-    expect({ code, err }).toEqual({
-      code: 0,
-      err: 'mergeq: Pushes cannot be checked: No repository was given.\n',
-    })
-    expect(changes).toEqual([`createDirectory ${folder}`, `replace ${folder}\\pre-push`])
-  })
-
-  test('is not installed outside a checkout, nor together with its removal', async () => {
-    const nowhere = () => ({ code: 128, out: '' })
-    expect((await mergeq('guard --install', { spawn: nowhere })).code).toBe(2)
-    expect((await mergeq('guard --install --uninstall', { spawn: git('/repo') })).code).toBe(2)
   })
 })

@@ -1,0 +1,38 @@
+import { listHeads } from '../../config/checkout.ts'
+import { failureOrThrow } from '../../errors.ts'
+import type { Cli } from '../../run/cli.ts'
+import { command } from '../../run/command.ts'
+import { flag } from '../../run/inputs.ts'
+import { hookFields, installHook } from './hook-file.ts'
+import { maxWait } from './push.ts'
+
+/** Warns if the guard would not find every pull request in this checkout. */
+async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
+  try {
+    const heads = await listHeads(host, await settings.require('repo'), '*', maxWait)
+    if (typeof heads === 'string')
+      await logger.warn(`Pushes will be checked by the name of the branch only: ${heads}.`)
+  } catch (error) {
+    await logger.warn(`Pushes cannot be checked: ${failureOrThrow(error).message}`)
+  }
+}
+
+export const guardInstallCommand = command({
+  name: 'guard install',
+  summary: 'Install the pre-push hook in this checkout',
+  settings: 'optional',
+  exits: ['refused'],
+  prints: {
+    table: 'the path of the hook and what was done; with core.hooksPath, the line to add to a hook',
+    json: '{"hook","did"}; did is installed or nothing; with core.hooksPath also "line"',
+    ndjson: 'the same, on one line',
+  },
+  fields: hookFields,
+  options: { failClosed: flag('Also block a push if the queue cannot be read') },
+  examples: ['mergeq guard install', 'mergeq guard install --fail-closed'],
+  async run({ failClosed }, cli) {
+    const code = await installHook(failClosed, cli)
+    if (!cli.options.dryRun) await warnOfLimits(cli)
+    return code
+  },
+})
