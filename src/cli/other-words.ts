@@ -109,7 +109,6 @@ export const otherWords: readonly OtherWords[] = [
     'switch use use-context use-profile set-context current-context get-contexts contexts profile profiles',
     'To use another profile, add --profile <name> or set MERGEQ_PROFILE. To list the profiles: mergeq auth list',
   ],
-  ['auth', 'ls all accounts tokens', 'auth list'],
   ['config', 'ls show view all', 'config list'],
   ['config', 'delete remove rm clear reset', 'config unset'],
   [', sandbox', 'demo try', 'sandbox tour'],
