@@ -8,7 +8,7 @@ import type { Cli } from '../../run/cli.ts'
 type Place = Resource & { readonly repo: Repository; readonly targetBranch: string }
 
 /** Returns the record of one of several pull requests; undefined if it must be read alone. */
-export type ReadOfSeveral = (place: Place) => Promise<JsonObject | undefined>
+type ReadOfSeveral = (place: Place) => Promise<JsonObject | undefined>
 
 interface Options {
   readonly includeTimeline: boolean | undefined
