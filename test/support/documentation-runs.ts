@@ -29,6 +29,8 @@ export const notRunnable: Variables = {
   'npm i -g mergeq': 'it needs a registry; test/process/package.test.ts installs what is packed',
   [`npm i -g mergeq@${manifest.version}`]: 'the same',
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
+  'mergeq queue apply -f before.json':
+    'the record is written only if something changes; test/commands/queue/undo.test.ts undoes',
   'mergeq auth login': 'it asks a person; test/process/tokens.test.ts types the answer',
 }
 

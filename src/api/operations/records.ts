@@ -165,7 +165,7 @@ export const queueSummaryRecord: RecordType = {
   name: 'QueueSummary',
   summary: 'A queue in the metrics, and its activity in the last hour.',
   fields: allRequired({
-    repo: field('string | null', 'As `owner/name`.'),
+    repo: field('string | null', 'As `host/owner/name`.'),
     branch: text,
     depth: field('number | null', 'The pull requests in the queue.'),
     testing: field('number | null'),
