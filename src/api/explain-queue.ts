@@ -2,6 +2,7 @@ import {
   explanationOfQueue,
   type QueueExplanation,
   type QueueSources,
+  unreadNotReady,
 } from '../domain/explain/explain-queue.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { findQueue, summarizeMetrics } from '../domain/metrics/last-hour.ts'
@@ -63,7 +64,7 @@ export async function explainQueueAt(
   const [explained, batches, listed, counted] = await Promise.all(reads)
   const unread = [
     ...(explained?.why === undefined ? [] : [{ what: 'head of the queue', why: explained.why }]),
-    ...(listed.why === undefined ? [] : [{ what: 'pull requests that are not ready', why: listed.why }]),
+    ...(listed.why === undefined ? [] : [{ what: unreadNotReady, why: listed.why }]),
     ...(counted.why === undefined ? [] : [{ what: 'metrics', why: counted.why }]),
   ]
   return explanationOfQueue({

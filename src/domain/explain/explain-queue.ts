@@ -63,6 +63,9 @@ export interface QueueExplanation {
   readonly unread: readonly { readonly what: string; readonly why: string }[]
 }
 
+/** The name in `unread` of the list of pull requests that are not ready. */
+export const unreadNotReady = 'pull requests that are not ready'
+
 /** A queue in which nothing changed for so long stands still, in milliseconds. */
 const stalledTime = 3_600_000
 
@@ -194,7 +197,7 @@ function notReadyPullRequests(sources: QueueSources): QueueExplanation['notReady
 
 /** Returns what to do: about the queue first, then about its head, then about what is not ready. */
 function stepsOf(sources: QueueSources, verdict: QueueVerdict): readonly NextStep[] {
-  const { queue, head, notReady, notReadyCount = 0, commandFor } = sources
+  const { queue, head, notReady, notReadyCount = 0, unread, commandFor } = sources
   const steps: NextStep[] = []
   if (canResume(stateOf(queue)))
     steps.push({
@@ -204,7 +207,9 @@ function stepsOf(sources: QueueSources, verdict: QueueVerdict): readonly NextSte
     })
   if (head !== undefined && ['blocked', 'stalled'].includes(verdict))
     steps.push(...head.next.map(step => ({ ...step, why: `#${head.pr}: ${step.why}` })))
-  if (notReadyCount > 0 && notReady.length === 0)
+  // A service that lacks the list does not have it later either.
+  const canList = unread.some(({ what }) => what === unreadNotReady)
+  if (notReadyCount > 0 && notReady.length === 0 && canList)
     steps.push({ command: commandFor('list-not-ready'), why: 'Lists the pull requests that are not ready.' })
   return steps
 }

@@ -101,7 +101,7 @@ test('pull requests of one test run are a batch', async () => {
   expect(requests.length).toBe(10)
 })
 
-test('without the list of pull requests, the metrics say how many are not ready, and the next step lists them', async () => {
+test('without the list of pull requests, the metrics say how many are not ready, and no step lists them', async () => {
   const answers = { getQueue: json(queue('RUNNING')), getMergeQueueMetrics: notReadyMetrics(3) }
   const { out } = await explain(answers)
   expect(JSON.parse(out)).toMatchObject({
@@ -109,11 +109,24 @@ test('without the list of pull requests, the metrics say how many are not ready,
     notReady: 3,
     notReadyPullRequests: [],
     reasons: [{ code: 'empty' }, { code: 'not-ready' }],
-    next: [{ command: 'mergeq pr list --state not-ready' }],
+    next: [],
     unread: [],
   })
   const { out: rows } = await explain(answers, '')
   expect(rows.split('\n').slice(0, 3)).toEqual(['verdict\twaiting', 'state\tRUNNING', 'depth\t0'])
+})
+
+test('where the list of pull requests failed, the next step lists them', async () => {
+  const { out } = await explain({
+    getQueue: json(queue('RUNNING')),
+    getMergeQueueMetrics: notReadyMetrics(3),
+    listPullRequests: { status: 400, body: 'no' },
+  })
+  expect(JSON.parse(out)).toMatchObject({
+    notReady: 3,
+    next: [{ command: 'mergeq pr list --state not-ready' }],
+    unread: [{ what: 'pull requests that are not ready' }],
+  })
 })
 
 test('what cannot be read is named, and is no reason to fail', async () => {
