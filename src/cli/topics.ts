@@ -64,7 +64,7 @@ const renderFormatting = (layout: Layout): string =>
 
 const renderStates = (layout: Layout): string =>
   [
-    'States of a pull request, in the usual order:\n',
+    layout.paragraph('States of a pull request, in the usual order:'),
     layout.items([
       ['not ready', 'submitted, but something is missing: a review, a check, impacted targets'],
       ['pending', 'waits for a free test run'],
@@ -78,7 +78,7 @@ const renderStates = (layout: Layout): string =>
       ['failed', 'was removed from the queue after a failure'],
       ['cancelled', 'was removed from the queue by a person, a new commit, a close or a time limit'],
     ]),
-    'States of a queue:\n',
+    layout.paragraph('States of a queue:'),
     layout.items([
       ['running', 'tests and merges'],
       [
@@ -88,11 +88,11 @@ const renderStates = (layout: Layout): string =>
       ['draining', 'finishes and merges what is tested now; the others wait'],
       ['switching modes', 'changes between a single lane and several lanes; no tests start'],
     ]),
-    'Batches:\n',
+    layout.paragraph('Batches:'),
     layout.paragraph(
       'With --batch, the queue tests several pull requests in one test run. If the run fails, the batch is split: its pull requests are tested again in smaller batches until the one that failed is found. pr submit --no-batch tests a pull request alone.',
     ),
-    'Priorities (--priority):\n',
+    layout.paragraph('Priorities (--priority):'),
     layout.items([
       ['urgent', '0: is tested first, and interrupts what is tested now'],
       ['high', '10'],
@@ -108,12 +108,12 @@ const renderProfiles = (layout: Layout): string =>
     layout.paragraph(
       'A profile is a named set of stored settings and tokens, for example one for each organization. Without a name, mergeq uses the profile `default`.',
     ),
-    'Create a profile and log in:\n',
+    layout.paragraph('Create a profile and log in:'),
     layout.lines(['mergeq auth login --profile work', 'mergeq config set org acme --profile work']),
-    'Use it, for one command or for the whole terminal:\n',
+    layout.paragraph('Use it, for one command or for the whole terminal:'),
     layout.lines(['mergeq queue get --profile work', 'export MERGEQ_PROFILE=work']),
-    'See what is in use, and where the settings are stored:\n',
-    layout.lines(['mergeq config list --show-origin', 'mergeq auth status', 'mergeq config path']),
+    layout.paragraph('See what is in use, and where the settings are stored:'),
+    layout.lines(['mergeq config list --show-origin', 'mergeq auth list', 'mergeq config path']),
     layout.paragraph(
       'mergeq auth logout --profile work deletes the token of a profile. A token is sent only to the service that it was stored for.',
     ),

@@ -96,29 +96,31 @@ export class WaitReporter implements WaitObserver {
     const hasReader = messages === 'person'
     if (isEnd && drawsResults(this.cli) && (hasReader || from === undefined)) return
     if (hasReader) {
-      await logger.infoLine([
+      // A part of a batch may wait for less time than there is between two readings.
+      const waitsAgain = to === 'PENDING' || (to === 'TESTING' && from === 'PENDING_FAILURE')
+      const split = isUnderTest(from ?? '') && waitsAgain ? await this.findSplit(request) : undefined
+      const reason = split === undefined ? why : `It is tested again: ${split}.`
+      return logger.infoLine([
         linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
         ' ',
         ...(from === undefined ? [] : [stateSpan(from), ' -> ']),
         stateSpan(to),
         position === undefined ? '' : `, ${formatOrdinal(position)}`,
-        why === undefined ? '' : `. ${why}`,
+        reason === undefined ? '' : `. ${reason}`,
       ])
-      return isUnderTest(from ?? '') && to === 'PENDING' ? this.reportSplit(request) : undefined
     }
     return logger.info(describeChange(pr, change))
   }
 
-  /** Says that the failed batch of a pull request is split, if its timeline says so. */
-  private async reportSplit({ values }: WaitTarget['request']): Promise<void> {
+  /** Returns of which batch a pull request was and that it is split, if its timeline says so. */
+  private async findSplit({ values }: WaitTarget['request']): Promise<string | undefined> {
     const { cli } = this
-    if (!readsMore(cli)) return
+    if (!readsMore(cli)) return undefined
     const { repo, targetBranch, pr } = values
     const params = { repo, targetBranch, pr, includeTimeline: true }
     const once = { once: true, quiet: true, limits: this.wait.limits }
     const { record = {} } = await tryRead(cli.client(), getSubmittedPullRequest, params, once)
-    const split = describeSplit(record)
-    if (split !== undefined) await cli.logger.info(`#${pr} is tested again: ${split}.`)
+    return describeSplit(record)
   }
 
   /** Reports that a pull request is submitted, or was in the queue already: in NDJSON, and again for a person. */
