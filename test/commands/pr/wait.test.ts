@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pullRequestStates } from '../../../src/domain/states.ts'
 import { MergeqError } from '../../../src/errors.ts'
-import { mergeq, noon, type Setting } from '../../support/harness.ts'
+import { mergeq, noon, openStory, type Setting } from '../../support/harness.ts'
 import { type Course, documentsIn, env, pollSeconds, runWithHistory, walk } from '../../support/pr-wait.ts'
 
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
@@ -948,4 +948,12 @@ describe('a pull request that failed and may have merged all the same', () => {
     )
     expect(out).not.toContain('pr submit')
   })
+})
+
+test('on a terminal a pull request that is tested again says which batch failed', async () => {
+  const story = await openStory({ scenario: 'batch-failure' })
+  await story.mergeq('pr submit 31 32 33 34')
+  const { code, err } = await story.mergeq('pr wait 31 --interval 1s', person)
+  expect(code).toBe(0)
+  expect(err).toMatch(/\. It is tested again: its batch #31, #32\s+failed and is being split\./)
 })
