@@ -145,8 +145,8 @@ async function openHttpClient({
   nameOf,
 }: ClientParts): Promise<HttpClient> {
   const caFile = await settings.read('caFile')
-  const { origin: authoritiesOrigin = '' } = (await settings.find('caFile')) ?? {}
-  const authorities = await readAuthorities(caFile, authoritiesOrigin, host)
+  const { origin: authoritiesOrigin = 'SSL_CERT_FILE' } = (await settings.find('caFile')) ?? {}
+  const authorities = await readAuthorities(caFile, authoritiesOrigin, host, logger)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
@@ -167,8 +167,22 @@ async function readAuthorities(
   path: string | undefined,
   origin: string,
   { env, files }: ServiceHost,
+  logger: Pick<Logger, 'warnOnce'>,
 ): Promise<readonly string[]> {
-  if (path === undefined) return []
+  const { SSL_CERT_FILE: sslFile = '' } = env
+  if (path === undefined && sslFile === '') return []
+  const others = env.NODE_EXTRA_CA_CERTS
+    ? await files.read(env.NODE_EXTRA_CA_CERTS).catch(() => undefined)
+    : undefined
+  const extra = others === undefined || others === '' ? [] : [others]
+  if (path === undefined) {
+    const system = await files.read(sslFile).catch(() => undefined)
+    if (system === undefined || system === '') {
+      await logger.warnOnce(`SSL_CERT_FILE: ${sslFile} cannot be read; its certificates are not used.`)
+      return []
+    }
+    return [system, ...extra]
+  }
   const own = await files.read(path).catch((error: Error) => {
     throw usageError(
       `${origin}: ${path} cannot be read: ${error.message}.`,
@@ -177,8 +191,5 @@ async function readAuthorities(
   })
   if (own === undefined)
     throw usageError(`${origin}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
-  const others = env.NODE_EXTRA_CA_CERTS
-    ? await files.read(env.NODE_EXTRA_CA_CERTS).catch(() => undefined)
-    : undefined
-  return others === undefined || others === '' ? [own] : [own, others]
+  return [own, ...extra]
 }

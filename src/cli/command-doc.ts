@@ -140,6 +140,10 @@ export const otherVariables: readonly (readonly [names: string, description: str
     'Proxy for HTTPS, and hosts to reach without it; the names can be in upper or lower case',
   ],
   ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like MERGEQ_CA_FILE'],
+  [
+    'SSL_CERT_FILE',
+    'File with additional certificate authorities, if neither --ca-file nor MERGEQ_CA_FILE gives one',
+  ],
   ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
   [
     'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR, TERM',
