@@ -5,6 +5,7 @@ import { attemptTime, mayBegin, type WaitTime } from '../domain/wait-time.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
+import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
@@ -39,6 +40,8 @@ export interface ServiceClient {
   readonly maxRetries: number
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy?: string | undefined
+  /** What the requests of other clients count for, too. */
+  readonly traffic?: Traffic | undefined
   readonly settings: Config
   readonly logger: Logger
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
@@ -142,6 +145,7 @@ async function openHttpClient({
   settings,
   options,
   proxy,
+  traffic,
   nameOf,
 }: ClientParts): Promise<HttpClient> {
   const caFile = await settings.read('caFile')
@@ -154,6 +158,7 @@ async function openHttpClient({
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     proxy,
+    traffic,
     authorities,
     authoritiesOrigin,
     nameOf,

@@ -1,8 +1,9 @@
-import { extendError, isMergeqError, type MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, isMergeqError, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
+import type { Traffic } from './traffic.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { ConnectionPools, sendOnce } from './undici.ts'
 
@@ -12,6 +13,8 @@ export interface HttpClientOptions
   extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy?: string | undefined
+  /** What the requests of other clients count for, too; a client alone sends what it is asked to. */
+  readonly traffic?: Traffic | undefined
   /** Further certificate authorities, in PEM. */
   readonly authorities: readonly string[]
   /** Where the file of authorities was named, for messages: `--ca-file`. */
@@ -141,6 +144,37 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     }
   }
 
+  const mayEnter = async (traffic: Traffic, { remaining }: HttpSendOptions): Promise<boolean> => {
+    const signal = AbortSignal.any([interrupted, closing.signal])
+    try {
+      return await traffic.enter({ clock, signal, remaining })
+    } catch (error) {
+      if (interrupted.aborted) throw interrupted.reason
+      if (closing.signal.aborted) return false
+      throw error
+    }
+  }
+
+  /** Sends an attempt when the traffic of all clients permits it. */
+  const sendInTurn = async (request: HttpRequest, options: HttpSendOptions) => {
+    const { traffic } = clientOptions
+    const url = new URL(request.url)
+    if (traffic !== undefined && !(await mayEnter(traffic, options)))
+      return { result: outOfTime(url.host, request.operation), sentAt: clock.now() }
+    try {
+      transportPromise ??= openTransport(url)
+      const transport = await transportPromise
+      const sentAt = clock.now()
+      const result = await sendAttempt(transport, request, options)
+      const isLimited = 'status' in result && result.status === 429
+      if (isLimited)
+        traffic?.pause(Math.min(retryAfter(result.headers, clock.now()) ?? 0, maxRetryAfter), clock)
+      return { result, sentAt }
+    } finally {
+      traffic?.leave()
+    }
+  }
+
   /** Waits before the next attempt. Returns false when the request must not be repeated. */
   const waitForRetry = async (
     result: HttpResponse | TransportError,
@@ -171,11 +205,8 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     async send(request, options) {
       // The error of a wrong proxy comes before anything is loaded.
       proxyFor(new URL(request.url))
-      transportPromise ??= openTransport(new URL(request.url))
-      const transport = await transportPromise
       for (let attempts = 1; ; attempts++) {
-        const sentAt = clock.now()
-        const result = await sendAttempt(transport, request, options)
+        const { result, sentAt } = await sendInTurn(request, options)
         if (await waitForRetry(result, attempts, request, options)) continue
         if ('status' in result) return { ...result, attempts, sentAt }
         throw withAttempts(result.error, attempts, sentAt)
@@ -187,6 +218,17 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     },
   }
 }
+
+/** The failure of a request that was not sent in time, because others come first or the service asked for a pause. */
+const outOfTime = (host: string, operation: string): TransportError => ({
+  retryable: false,
+  error: new MergeqError('unavailable', `No request could be sent to ${host} in time.`, {
+    host,
+    operation,
+    sentState: 'not-sent',
+    hint: 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.',
+  }),
+})
 
 const withAttempts = (error: MergeqError, attempts: number, sentAt: number): MergeqError =>
   attempts === 1

@@ -16,6 +16,7 @@ import { rangeEnd } from '../api/service-time.ts'
 import { nextCommands, nextQueueCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { createTokenReader } from '../config/token.ts'
+import { memoize } from '../domain/memoize.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { repositoryKey } from '../domain/values/repository.ts'
@@ -23,10 +24,12 @@ import { encodeTargets } from '../domain/values/target-list.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { createInterruption, type Environment, type ServiceHost } from '../host/host.ts'
+import { createTraffic, type Traffic } from '../http/traffic.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { resolveHead } from '../wait/head.ts'
+import type { SharedQueues } from '../wait/shared-queues.ts'
 import type { WaitTarget } from '../wait/wait-target.ts'
 import { libraryAdvice } from './advice.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
@@ -74,6 +77,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
     token,
     signal,
     proxy,
+    maxConcurrent = 8,
     onNotice,
     discover = true,
     ...settings
@@ -102,8 +106,10 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
     write,
     signal,
     proxy: proxy === 'environment' ? undefined : proxy?.toString(),
+    traffic: createTraffic(maxConcurrent),
     secrets,
     namesToken,
+    queues: memoize(async () => (await import('../wait/shared-queues.ts')).createSharedQueues()),
     submissions: new Map(),
   }
   const asMethod =
@@ -168,11 +174,14 @@ interface ClientContext {
   readonly signal: AbortSignal | undefined
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy: string | undefined
+  readonly traffic: Traffic
   readonly secrets: Redactor
   /** Whether messages name the token as an option. */
   readonly namesToken: boolean
   /** When pull requests were submitted: a wait does not take the end of an earlier attempt for the result. */
   readonly submissions: Map<string, SendingTime>
+  /** What its waits share. */
+  queues(): Promise<SharedQueues>
 }
 
 const targetName = ({ repo, targetBranch, pr }: RequestedPullRequest): string =>
@@ -268,6 +277,7 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
       [...targets.values()],
       { ...options, head },
       { ...client, time },
+      await context.queues(),
       change => {
         report(change).catch(() => undefined)
       },
@@ -290,7 +300,7 @@ const nameOf = (name: string): string => name
 async function createCallClient(
   given: GivenSettings,
   signal: AbortSignal | undefined,
-  { secrets, namesToken, write, discover, proxy, ...context }: ClientContext,
+  { secrets, namesToken, write, discover, proxy, traffic, ...context }: ClientContext,
   { changes, time }: { readonly changes: boolean; readonly time?: WaitTime },
 ): Promise<CallClient> {
   if (!discover && given.profile !== undefined)
@@ -317,6 +327,7 @@ async function createCallClient(
     options: { timeout: await settings.read('timeout'), verbose: false },
     time,
     proxy,
+    traffic,
     maxRetries: await settings.require('retries'),
     logger,
     secrets,

@@ -3,7 +3,7 @@ import { type SettingKey, type SettingSource, settingDefinitions } from '../conf
 import { parseToken } from '../config/token-text.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { pullRequest, repository, toggle } from '../domain/values/types.ts'
+import { integer, pullRequest, repository, toggle } from '../domain/values/types.ts'
 import { headCommit, waitOptions } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
 import { isMergeqError, type MergeqError, toMergeqError, usageError, usageHint, withName } from '../errors.ts'
@@ -23,6 +23,9 @@ const settingText =
     settingDefinitions[name].parse(value)
     return value
   }
+
+/** The largest number of requests that a client sends at the same time. */
+const maxRequests = 100
 
 /** A number is milliseconds. */
 const withUnit = (value: unknown): unknown => (typeof value === 'number' ? `${value}ms` : value)
@@ -56,6 +59,7 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
     if (typeof value !== 'boolean') throw usageError('The value must be of type boolean.')
     return value
   },
+  maxConcurrent: integer(1, maxRequests).check,
   proxy(value) {
     const text = value instanceof URL ? value.href : value
     if (typeof text !== 'string') throw usageError('The value must be of type string or URL.')

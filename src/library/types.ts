@@ -193,6 +193,11 @@ export interface ClientOptions extends CommonOptions {
    * it. With `discover: false` alone there is no proxy. This machine is never reached through one.
    */
   readonly proxy?: string | URL | undefined
+  /**
+   * How many requests of all calls are sent at the same time, from 1 to 100; 8 by default. The others wait for their turn.
+   * After a response with status 429 all wait for its `Retry-After`, at most 60 seconds.
+   */
+  readonly maxConcurrent?: number | undefined
   /** Aborts every call that is in progress. */
   readonly signal?: AbortSignal | undefined
   /** Receives each message that the command line would print on standard error, such as a warning. */

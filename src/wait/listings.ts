@@ -3,10 +3,11 @@ import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { neverSubmittedError, partsToRead } from '../api/several-pull-requests.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import type { WaitObservation } from '../domain/wait-state.ts'
+import type { WaitObservation, WaitOptions } from '../domain/wait-state.ts'
 import { failureOrThrow, isPermanent, type MergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { Wait, WaitTarget } from './wait-target.ts'
+import { automaticDelay } from './poll.ts'
+import type { QueueReading, Wait, WaitTarget } from './wait-target.ts'
 
 /** What is known of a pull request before it is read alone, or why it cannot be read. */
 export interface Listing {
@@ -16,7 +17,18 @@ export interface Listing {
   readonly isOfQueue?: boolean
   /** That it was never submitted. */
   readonly notFound?: MergeqError
+  /** How old the queue was when it was taken from another wait, in milliseconds. */
+  readonly age?: number | undefined
   readonly failure?: MergeqError
+}
+
+/** Returns since when a reading of another wait counts: half of a delay ago, and not before a submission. */
+function sharedSince(targets: readonly WaitTarget[], { interval }: WaitOptions, now: number): number {
+  const delays = targets.map(({ state }) => (interval === 'auto' ? automaticDelay(state) : interval))
+  return Math.max(
+    now - Math.min(...delays) / 2,
+    ...targets.flatMap(({ state }) => state.submission?.to ?? []),
+  )
 }
 
 type Listings = readonly (readonly [WaitTarget, Listing])[]
@@ -28,23 +40,31 @@ type Listings = readonly (readonly [WaitTarget, Listing])[]
 export async function readListing(
   name: string,
   targets: readonly WaitTarget[],
-  { client, options: { failOnPaused }, limits, unreadableQueues, time }: Wait,
+  { client, options, limits, unreadableQueues, time, sharing }: Wait,
 ): Promise<Listings> {
   const { host, logger } = client
+  const { failOnPaused } = options
+  const isShared = sharing?.isShared(name) === true
   const [first] = targets
   if (first === undefined) return []
   const { repo, targetBranch } = first.request.values
-  try {
+  const ask = async (): Promise<QueueReading> => {
     const askedAt = host.clock.now()
     const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
-    const [queue = {}] = response.records
-    const times = { at: host.clock.now(), waited: time.elapsed(), askedAt, date }
+    return { queue: response.records[0] ?? {}, at: host.clock.now(), askedAt, date }
+  }
+  try {
+    const since = sharedSince(targets, options, host.clock.now())
+    const reading = sharing === undefined ? await ask() : await sharing.read(name, since, ask)
+    if (reading === undefined) return []
+    const { queue, age, at, askedAt, date } = reading
+    const times = { at, waited: time.elapsed(), askedAt, date }
     const observations = new Map(
       queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, ...times }]),
     )
     return targets.map(target => {
       const observation = observations.get(target.request.values.pr)
-      return [target, { queue, observation, isOfQueue: observation !== undefined }]
+      return [target, { queue, age, observation, isOfQueue: observation !== undefined }]
     })
   } catch (error) {
     const failure = failureOrThrow(error)
@@ -56,7 +76,7 @@ export async function readListing(
       else await logger.info(`${text}.`)
       return []
     }
-    if (targets.length > 1 || (failOnPaused && isPermanent(failure)))
+    if (targets.length > 1 || isShared || (failOnPaused && isPermanent(failure)))
       return targets.map(target => [target, { failure }])
     if (failOnPaused)
       await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)

@@ -21,6 +21,7 @@ import { attemptAfter, concludeAttempt, isBetweenAttempts, maySubmitAgain } from
 import { automaticDelay, backOff, giveUpLimit, poll } from './poll.ts'
 import { readTargets, type Submit, submitAndRead, type TargetRecord } from './readings.ts'
 import { changeRecord, createResult, type WaitResult } from './result.ts'
+import type { SharedQueues } from './shared-queues.ts'
 import { startWait, type Wait, type WaitTarget } from './wait-target.ts'
 
 /** What a caller does with the events of a wait. */
@@ -72,11 +73,13 @@ export async function waitForTargets(
       },
       judge: (target, read, outage) => judgeTarget(afterOutage(target, outage), read, rounds === 1, wait),
       schedule(target, failures) {
-        const { state, attempt } = target
+        const { state, attempt, age = 0 } = target
         if (attempt?.isDue === true && failures === 0)
           return Math.max(0, (attempt.notBefore ?? 0) - time.elapsed())
-        const delay =
+        const usual =
           options.interval === 'auto' ? backOff(automaticDelay(state), failures, random()) : options.interval
+        // Waits that share a reading share the next one, too.
+        const delay = failures === 0 ? Math.max(0, usual - age) : usual
         // The last reading is when the grace period of a missing pull request ends, or the doubt about a merge.
         const { missingSince = Infinity, mayBeMergedSince = Infinity } = state
         const end = Math.min(missingSince + options.grace, mayBeMergedSince + mergeDoubtTime)
@@ -110,12 +113,15 @@ export async function waitForResults(
   targets: readonly WaitTarget[],
   options: WaitOptions,
   client: ServiceClient & { readonly time: WaitTime },
+  shared: SharedQueues,
   onChange: (change: ReturnType<typeof changeRecord>) => void,
 ): Promise<readonly WaitResult[]> {
   const { host, logger, time } = client
-  const wait = startWait(options, client, time)
+  const names = new Set(targets.map(({ request }) => queueName(request.values)))
+  const sharing = shared.join([...names], client, time)
+  const wait = startWait(options, client, time, sharing)
   const results = new Map<WaitTarget['request'], WaitResult>()
-  await waitForTargets(targets, wait, {
+  const observer: WaitObserver = {
     reportChange({ request: { values } }, change) {
       onChange(changeRecord(values.pr, change, host.clock.now()))
       return logger.info(describeChange(values.pr, change))
@@ -130,7 +136,8 @@ export async function waitForResults(
     sleep: delay => host.clock.sleep(delay, host.interrupted),
     interrupted: async (failure, waiting) => interruptedWaitError(failure, waiting, client),
     during: (_, rounds) => rounds(),
-  })
+  }
+  await waitForTargets(targets, wait, observer).finally(() => sharing.leave())
   return targets.flatMap(({ request }) => results.get(request) ?? [])
 }
 
@@ -145,7 +152,7 @@ function afterOutage(target: WaitTarget, outage: number): WaitTarget {
 /** Says what a reading means for a pull request: how it stands now, what changed, and the end of its wait. */
 function judgeTarget(
   before: WaitTarget,
-  { target = before, observation, notFound, queue, end }: TargetRecord,
+  { target = before, observation, notFound, queue, age, end }: TargetRecord,
   isFirstRound: boolean,
   { options, client }: Wait,
 ): TargetJudgement {
@@ -156,7 +163,7 @@ function judgeTarget(
   const { state, outcome, isOutdated } = judgement
   const record = isOutdated ? target.record : observation.record
   const change = judgement.change && { ...judgement.change, why: whyPendingAgain(judgement.change, record) }
-  const item = { ...target, state, queue, record, attempt: attemptAfter(target, judgement, record) }
+  const item = { ...target, state, queue, age, record, attempt: attemptAfter(target, judgement, record) }
   if (outcome === 'error') {
     const failure =
       notFound === undefined

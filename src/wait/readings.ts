@@ -36,6 +36,7 @@ export interface TargetRecord {
   /** That the service does not know the pull request. */
   readonly notFound?: MergeqError | undefined
   readonly queue?: JsonObject | undefined
+  readonly age?: number | undefined
 }
 
 /** Whether a pull request is to be submitted, now or after a pause: until then it is not read. */
@@ -102,12 +103,13 @@ export async function readTargets(
   targets: readonly WaitTarget[],
   wait: Wait,
 ): Promise<ReadonlyMap<WaitTarget, Reading<TargetRecord>>> {
-  const { time, options, unreadableQueues } = wait
+  const { time, options, unreadableQueues, sharing } = wait
   const listings = new Map<WaitTarget, Listing>()
   for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
     const inQueue = targets.filter(target => queueName(target.request.values) === name)
     const isNeeded =
       inQueue.length > 1 ||
+      sharing?.isShared(name) === true ||
       options.failOnPaused ||
       inQueue.some(
         ({ state: { missingSince, unchanged = 0, state } }) =>
@@ -119,10 +121,10 @@ export async function readTargets(
     for (const [target, listing] of await readUnlisted(listed, wait)) listings.set(target, listing)
   }
   const readTarget = async (target: WaitTarget): Promise<Reading<TargetRecord>> => {
-    const { failure, observation, notFound, isOfQueue, queue } = listings.get(target) ?? {}
+    const { failure, observation, notFound, isOfQueue, queue, age } = listings.get(target) ?? {}
     if (failure !== undefined) return { failure }
     if (observation?.record !== undefined && isOfQueue === true)
-      return { value: { observation: await withReason(target, observation, wait), queue } }
+      return { value: { observation: await withReason(target, observation, wait), queue, age } }
     if (observation !== undefined && notFound !== undefined)
       return { value: { observation, notFound, queue } }
     return readTargetRecord(target, queue, observation, wait)

@@ -20,13 +20,44 @@ export interface Wait {
   readonly unreadableQueues: Set<string>
   /** The pull requests whose failing checks were read. */
   readonly failingReads: Set<WaitTarget['request']>
+  /** Shares the readings of queues with other waits. */
+  readonly sharing?: QueueSharing | undefined
+}
+
+/** A queue as it was read; times are in milliseconds since 1970. */
+export interface QueueReading {
+  readonly queue: JsonObject
+  /** When the request was sent, and when the response came, by the local clock. */
+  readonly askedAt: number
+  readonly at: number
+  /** The time of the response by the clock of the service. */
+  readonly date: number | undefined
+  /** How old a reading of another wait is, in milliseconds. */
+  readonly age?: number
+}
+
+/** What a wait has of the other waits of its client. */
+export interface QueueSharing {
+  /** Whether another wait reads a queue, by its name, as well. */
+  isShared(name: string): boolean
+  /**
+   * Returns what another wait read, or reads now, of a queue, if it was asked for at or after `since` and is new to this
+   * one; otherwise what `ask` returns. Undefined if the time of this wait is over before.
+   */
+  read(name: string, since: number, ask: () => Promise<QueueReading>): Promise<QueueReading | undefined>
 }
 
 /** Starts a wait whose time is that of its client. */
-export function startWait(options: WaitOptions, client: ServiceClient, time: WaitTime): Wait {
+export function startWait(
+  options: WaitOptions,
+  client: ServiceClient,
+  time: WaitTime,
+  sharing?: QueueSharing,
+): Wait {
   const limits = limitsOfReading(time)
   const readSeveral = severalReader(client)
-  return { options, client, time, limits, readSeveral, unreadableQueues: new Set(), failingReads: new Set() }
+  const [unreadableQueues, failingReads] = [new Set<string>(), new Set<WaitTarget['request']>()]
+  return { options, client, time, limits, readSeveral, unreadableQueues, failingReads, sharing }
 }
 
 /** What a wait that submits pull requests knows of the submissions of one. */
@@ -58,5 +89,7 @@ export interface WaitTarget {
   readonly record?: JsonObject | undefined
   /** The queue, if the last round read it. */
   readonly queue?: JsonObject | undefined
+  /** How old the last reading was when it was taken from another wait, in milliseconds. */
+  readonly age?: number | undefined
   readonly attempt?: Attempt | undefined
 }

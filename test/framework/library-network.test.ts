@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { Host } from '../../src/host/host.ts'
 import { createHostClient } from '../../src/library/client.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
-import { nodeHost, token } from '../support/library-client.ts'
+import { clientOf, nodeHost, token } from '../support/library-client.ts'
 import { testWith } from '../support/programs.ts'
-import { closedPort, startTestServer, stubHostNames } from '../support/service.ts'
+import { closedPort, type Script, startTestServer, stubHostNames } from '../support/service.ts'
 import { openTestFolder } from '../support/test-folder.ts'
 import { startTestProxy } from '../support/test-proxy.ts'
 
@@ -100,5 +101,186 @@ describe('proxy', () => {
     const client = createHostClient(settings, nodeHost)
     const call = Reflect.apply(client.getQueue, client, [{ proxy: 'environment' }])
     await expect(call).rejects.toMatchObject({ message: 'getQueue: unknown option proxy.' })
+  })
+})
+
+/** This machine with time that passes faster. */
+const fastHost = (speed: number): Host => {
+  const startedAt = Date.now()
+  const monotonic = () => performance.now() * speed
+  return {
+    ...nodeHost,
+    clock: {
+      monotonic,
+      now: () => startedAt + (Date.now() - startedAt) * speed,
+      sleep: (ms, signal) => nodeHost.clock.sleep(ms / speed, signal),
+    },
+  }
+}
+
+describe('maxConcurrent', () => {
+  /** A service that answers after a moment, and counts how many requests are there at a time. */
+  const counting = (status = 200) => {
+    const seen = { now: 0, most: 0 }
+    const answer: Script = async () => {
+      seen.now++
+      seen.most = Math.max(seen.most, seen.now)
+      await new Promise(resolve => setTimeout(resolve, 20))
+      seen.now--
+      return { status, body: '{"enqueuedPullRequests":[]}' }
+    }
+    return { seen, answer }
+  }
+
+  test.each([
+    [undefined, 8],
+    [1, 1],
+    [3, 3],
+  ])('%s: at most %i requests of all calls at once', async (maxConcurrent, most) => {
+    const { seen, answer } = counting()
+    const { client, requests } = await clientOf(answer, { maxConcurrent })
+    await Promise.all(Array.from({ length: 20 }, () => client.getQueue()))
+    expect([requests.length, seen.most]).toEqual([20, most])
+  })
+
+  test('a request that failed, and one that is aborted before its turn, give their place to others', async () => {
+    const { seen, answer } = counting(500)
+    const { client, requests } = await clientOf(answer, { maxConcurrent: 1, retries: 0 })
+    const stop = new AbortController()
+    const calls = [{}, { signal: stop.signal }, {}].map(options => client.getQueue(options))
+    stop.abort('enough')
+    const ends = await Promise.allSettled(calls)
+    expect(ends.map(end => end.status === 'rejected' && end.reason.kind)).toEqual([
+      'unavailable',
+      'interrupted',
+      'unavailable',
+    ])
+    expect([requests.length, seen.most]).toEqual([2, 1])
+  })
+
+  test.each([0, 101, 1.5, '8', null])('%j is a usage error', maxConcurrent => {
+    expect(() => Reflect.apply(createHostClient, undefined, [{ maxConcurrent }, nodeHost])).toThrow(
+      /^createClient: maxConcurrent: /,
+    )
+  })
+})
+
+describe('after 429', () => {
+  const limited =
+    (header: string): Script =>
+    (_, index) =>
+      index === 0
+        ? { status: 429, headers: { 'retry-after': header } }
+        : { body: '{"enqueuedPullRequests":[]}' }
+
+  /** Returns after how many seconds a second call was answered, and how the first one ended. */
+  async function pauseAfter(header: string, speed: number) {
+    const host = fastHost(speed)
+    const { client, requests } = await clientOf(limited(header), { retries: 0 }, host)
+    const first: unknown = await client.getQueue().catch(failure => failure)
+    const startedAt = host.clock.monotonic()
+    await client.listQueues().catch(() => undefined)
+    const seconds = (host.clock.monotonic() - startedAt) / 1_000
+    return { first, seconds, sent: requests.length }
+  }
+
+  test('no request of the client is sent for its Retry-After', async () => {
+    const { first, seconds, sent } = await pauseAfter('20', 100)
+    expect([first, sent]).toMatchObject([{ status: 429, retryAfter: 20 }, 2])
+    expect(seconds).toBeGreaterThan(19)
+    expect(seconds).toBeLessThan(59)
+  })
+
+  test('but for a minute at most, and not at all without the header', async () => {
+    const { seconds } = await pauseAfter('3600', 400)
+    expect(seconds).toBeGreaterThan(58)
+    expect(seconds).toBeLessThan(300)
+    expect((await pauseAfter('soon', 1)).seconds).toBeLessThan(5)
+  })
+
+  test('a request whose time is over before says so, and an abort ends the pause', async () => {
+    const { client } = await clientOf(limited('30'), { retries: 0 })
+    await client.getQueue().catch(() => undefined)
+    const [{ outcome, elapsedSeconds } = {}] = await client.waitForPullRequests({
+      prs: [7],
+      timeout: '1s',
+      retries: 3,
+    })
+    expect([outcome, elapsedSeconds]).toEqual(['timed-out', 1])
+    const stop = new AbortController()
+    const call = client.getQueue({ signal: stop.signal })
+    stop.abort('enough')
+    await expect(call).rejects.toMatchObject({ kind: 'interrupted', cause: 'enough' })
+  })
+})
+
+describe('waits of one client', () => {
+  const pulls = Array.from({ length: 20 }, (_, index) => index + 1)
+  const record = (pr: number, state: string) => ({
+    id: `id-${pr}`,
+    prNumber: pr,
+    state,
+    stateChangedAt: '2026-01-05T12:00:00.000Z',
+    isCurrentlySubmittedToQueue: state !== 'MERGED',
+  })
+
+  /** A queue that tests 20 pull requests, and merges all after a number of readings of it. */
+  const merging = (readings: number, limitedAt?: number) => {
+    let read = 0
+    const counts = { getQueue: 0, getSubmittedPullRequest: 0 }
+    const answer: Script = ({ path, body }) => {
+      const isQueue = path.endsWith('/getQueue')
+      counts[isQueue ? 'getQueue' : 'getSubmittedPullRequest']++
+      if (isQueue && counts.getQueue === limitedAt) return { status: 429, headers: { 'retry-after': '10' } }
+      if (isQueue) read++
+      const isMerged = read > readings
+      if (isQueue) {
+        const entries = isMerged ? [] : pulls.map(pr => record(pr, 'TESTING'))
+        return { body: JSON.stringify({ state: 'RUNNING', enqueuedPullRequests: entries }) }
+      }
+      const pr = Number(JSON.parse(body).pr.number)
+      return { body: JSON.stringify(record(pr, isMerged ? 'MERGED' : 'TESTING')) }
+    }
+    return { counts, answer }
+  }
+
+  test('read their queue once for all of them, also when they began at other times', async () => {
+    const { counts, answer } = merging(6, 4)
+    const { client } = await clientOf(answer, { maxConcurrent: 8 }, fastHost(20))
+    const results = await Promise.all(
+      pulls.map(async pr => {
+        // All of them begin within four seconds.
+        await new Promise(resolve => setTimeout(resolve, pr * 10))
+        return client.waitForPullRequests({ prs: [pr], timeout: '10m' })
+      }),
+    )
+    expect(results.map(([result]) => result?.outcome)).toEqual(pulls.map(() => 'merged'))
+    // One request a round, another one now and then; each wait reads the pull request that left by itself.
+    expect(counts.getQueue).toBeLessThan(16)
+    expect(counts.getSubmittedPullRequest).toBeLessThan(26)
+  })
+
+  test('do not end with the one that asked', async () => {
+    const stop = new AbortController()
+    let asked = 0
+    const answer: Script = async ({ path }) => {
+      if (!path.endsWith('/getQueue')) return { body: JSON.stringify(record(7, 'TESTING')) }
+      asked++
+      // The wait that asked first ends before its response.
+      if (asked === 1) stop.abort('enough')
+      await new Promise(resolve => setTimeout(resolve, 30))
+      return { body: JSON.stringify({ enqueuedPullRequests: [1, 2, 3].map(pr => record(pr, 'MERGED')) }) }
+    }
+    const { client } = await clientOf(answer, {}, fastHost(20))
+    const waits = [1, 2, 3].map(pr =>
+      client.waitForPullRequests({ prs: [pr], ...(pr === 1 && { signal: stop.signal }) }),
+    )
+    const ends = await Promise.allSettled(waits)
+    expect(ends).toMatchObject([
+      { status: 'rejected', reason: { kind: 'interrupted', cause: 'enough' } },
+      { status: 'fulfilled', value: [{ outcome: 'merged' }] },
+      { status: 'fulfilled', value: [{ outcome: 'merged' }] },
+    ])
+    expect(asked).toBeLessThan(4)
   })
 })

@@ -56,6 +56,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'host',
     'http types',
     'http/proxy',
+    'http/traffic',
     'output/logger',
     'output/redactor',
     // `mergeq/testing`.

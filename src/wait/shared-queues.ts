@@ -1,0 +1,106 @@
+import type { ServiceClient } from '../api/service-client.ts'
+import { timeLeft, type WaitTime } from '../domain/wait-time.ts'
+import { toMergeqError } from '../errors.ts'
+import type { Reading } from './poll.ts'
+import type { QueueReading, QueueSharing } from './wait-target.ts'
+
+/** A reading of one wait that others may take. */
+interface SharedReading {
+  readonly sharing: QueueSharing
+  /** In milliseconds since 1970. */
+  readonly askedAt: number
+  /** Undefined if the wait that asked has ended before the response. */
+  readonly reading: Promise<Reading<QueueReading> | undefined>
+}
+
+interface SharedQueue {
+  readonly waits: Set<QueueSharing>
+  last?: SharedReading | undefined
+}
+
+/** The queues of all waits of a client: what one of them reads, the others need not ask for. */
+export interface SharedQueues {
+  /** Begins the sharing of a wait for pull requests in some queues, by their names; `leave` ends it. */
+  join(names: readonly string[], client: ServiceClient, time: WaitTime): QueueSharing & { leave(): void }
+}
+
+/** The longest time that a timer of Node can take, in milliseconds. */
+const maxSleep = 2 ** 31 - 1
+
+/** Creates what the waits of a client share. */
+export function createSharedQueues(): SharedQueues {
+  const queues = new Map<string, SharedQueue>()
+  const queueOf = (name: string): SharedQueue => {
+    const queue = queues.get(name) ?? { waits: new Set() }
+    queues.set(name, queue)
+    return queue
+  }
+  return {
+    join(names, { host: { clock, interrupted } }, time) {
+      const taken = new Map<string, SharedReading>()
+
+      /** Resolves to what another wait reads; rejects when this one is interrupted, or its time is over. */
+      const follow = async (reading: SharedReading['reading']) => {
+        const arrived = new AbortController()
+        const signal = AbortSignal.any([interrupted, arrived.signal])
+        const limit = clock.sleep(Math.min(timeLeft(time), maxSleep), signal).then(
+          () => 'over' as const,
+          error => {
+            if (arrived.signal.aborted) return 'over' as const
+            throw error
+          },
+        )
+        try {
+          return await Promise.race([reading, limit])
+        } finally {
+          arrived.abort()
+        }
+      }
+
+      const sharing: QueueSharing = {
+        isShared: name => (queues.get(name)?.waits.size ?? 0) > 1,
+        async read(name, since, ask) {
+          const queue = queueOf(name)
+          for (;;) {
+            const { last } = queue
+            const isOthers = last !== undefined && last.sharing !== sharing && last !== taken.get(name)
+            if (!isOthers || last.askedAt < since) break
+            const reading = await follow(last.reading)
+            if (reading === 'over') return undefined
+            if (reading === undefined) continue
+            taken.set(name, last)
+            if ('failure' in reading) throw reading.failure
+            return { ...reading.value, age: Math.max(0, clock.now() - last.askedAt) }
+          }
+          const asked = ask()
+          const own: SharedReading = {
+            sharing,
+            askedAt: clock.now(),
+            reading: asked.then(
+              value => ({ value }),
+              error => {
+                if (queue.last === own) queue.last = undefined
+                const failure = toMergeqError(error)
+                const hasEnded = failure.kind === 'interrupted' || !time.hasTime()
+                return hasEnded ? undefined : { failure }
+              },
+            ),
+          }
+          queue.last = own
+          return asked
+        },
+      }
+      for (const name of names) queueOf(name).waits.add(sharing)
+      return {
+        ...sharing,
+        leave() {
+          for (const name of names) {
+            const queue = queueOf(name)
+            queue.waits.delete(sharing)
+            if (queue.waits.size === 0) queues.delete(name)
+          }
+        },
+      }
+    },
+  }
+}
