@@ -10,6 +10,7 @@ import {
   oneOf,
   type RecordType,
   required,
+  shownPullRequestRecord,
   testRecord,
   text,
 } from '../api/operations/fields.ts'
@@ -20,7 +21,6 @@ import {
   queueExplanationRecord,
   queueSummaryRecord,
   serviceWordFields,
-  shownPullRequestRecord,
 } from '../api/operations/records.ts'
 import { waitOutcomes } from '../domain/states.ts'
 

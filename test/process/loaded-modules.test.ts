@@ -71,13 +71,15 @@ const watchedFiles =
   /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:discovery|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-get.cjs']
-const prSubmit = ['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']
+const prSubmit = [
+  ...['commands-pr-resubmission.cjs', 'commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs'],
+]
 /** All commands of `pr`, for a correction. */
 const prCommands = [
   ...['cancel', 'explain', 'get', 'land', 'list', 'restart', 'submit', 'targets', 'testing', 'wait'].map(
     name => `commands-pr-${name}.cjs`,
   ),
-  ...['commands-pr.cjs', 'shared.cjs'],
+  ...['commands-pr-resubmission.cjs', 'commands-pr.cjs', 'shared.cjs'],
 ]
 const request = [...prGet, 'http-http-client.cjs', 'http-undici.cjs']
 
@@ -112,7 +114,12 @@ const kinds: readonly Kind[] = [
   [`pr get 7 ${where} --dry-run`, 0, [...prGet, 'shared.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
-  [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs', 'shared.cjs'], [...dear, ...secure]],
+  [
+    `pr get 7 ${where} -o table`,
+    0,
+    [...request, 'commands-pr.cjs', 'output-table.cjs', 'shared.cjs'],
+    [...dear, ...secure],
+  ],
   [`pr get 7 ${where} -o csv`, 0, [...request, 'papaparse.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
   ['config path', 0, ['commands-config-path.cjs'], [...dear, ...secure]],
@@ -154,8 +161,8 @@ describe('what an install weighs', () => {
     expect(statSync(join('dist', name)).size / 1000).toBeLessThan(kilobytes)
   })
 
-  test('the package is at most 700 KB', async () => {
-    expect((await packPackage()).size / 1000).toBeLessThan(700)
+  test('the package is at most 750 KB', async () => {
+    expect((await packPackage()).size / 1000).toBeLessThan(750)
   })
 
   test('the README names its size, within 60 KB; `npm run generate` writes it', async () => {

@@ -127,6 +127,14 @@ export const pullRequestRecord: RecordType = {
   },
 }
 
+export const stacked = field('boolean', 'Whether the pull requests below it are tested and merged with it.')
+
+/** What `pr get` prints: the record of the service, and what mergeq concludes from it. */
+export const shownPullRequestRecord: RecordType = {
+  ...pullRequestRecord,
+  fields: { ...pullRequestRecord.fields, stacked },
+}
+
 /** A test run (docs/reference/service.md, "getMergeQueueTestingDetails"). */
 export const testRunRecord: RecordType = {
   name: 'TestRun',

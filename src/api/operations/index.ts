@@ -1,8 +1,8 @@
 import type { Operation } from '../operation.ts'
-import { getMergeQueueMetrics, listQueues } from './metrics.ts'
+import { explainPullRequest, explainQueue, listQueues } from './conclusions.ts'
+import { getMergeQueueMetrics } from './metrics.ts'
 import {
   cancelPullRequest,
-  explainPullRequest,
   getMergeQueueTestingDetails,
   getSubmittedPullRequest,
   impactedTargetsRequest,
@@ -12,7 +12,7 @@ import {
   setImpactedTargets,
   submitPullRequest,
 } from './pull-requests.ts'
-import { createQueue, deleteQueue, explainQueue, getQueue, updateQueue } from './queues.ts'
+import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getServiceStatus } from './status.ts'
 import { listTestRuns, testingResultsPage } from './testing-results.ts'
 import {

@@ -5,10 +5,9 @@ import { defaultHost, queueKey, type Repository, repositoryName } from '../../do
 import { repository, text } from '../../domain/values/types.ts'
 import { MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { defineOperation, type Operation, param } from '../operation.ts'
+import { defineOperation, param } from '../operation.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
 import { sampleRecord } from './fields.ts'
-import { queueSummaryRecord } from './records.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -156,17 +155,4 @@ export function queueSummary(
   const ofPlace = place === undefined ? null : repositoryName(place)
   const name = repo === undefined ? ofPlace : `${place?.host ?? defaultHost}/${repo}`
   return { repo: name, branch, depth, testing, merged, failed, notReady }
-}
-
-/** Lists the queues that the metrics name. */
-export const listQueues: Operation<typeof getMergeQueueMetrics.params> = {
-  ...getMergeQueueMetrics,
-  name: 'listQueues',
-  summary: 'Lists the queues that the metrics name, with their activity in the last hour.',
-  response: queueSummaryRecord,
-  adaptResponse: ({ bytes }, { repo }) => ({
-    bytes,
-    records: summarizeMetrics(readSamplesIn(bytes)).queues.map(queue => queueSummary(queue, repo)),
-    document: records => records,
-  }),
 }

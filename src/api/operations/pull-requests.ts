@@ -29,7 +29,6 @@ import {
   defineOperation,
   extendOperation,
   listParams,
-  type Operation,
   type Pages,
   param,
   queueParams,
@@ -38,7 +37,6 @@ import {
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
-import { explanationRecord } from './records.ts'
 
 /** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
 export const pullRequestNumber: Type<number> = {
@@ -353,16 +351,6 @@ export const listPullRequests = extendOperation(pullRequestsPage, {
     }
   },
 })
-
-/** Explains a pull request; the command line and the library read what it takes with `explain`. */
-export const explainPullRequest = {
-  ...getPartialPullRequest,
-  name: 'explainPullRequest',
-  summary: 'Explains why a pull request is not merging and what to do next.',
-  params: { repo, targetBranch, pr: getPartialPullRequest.params.pr },
-  exclusive: [],
-  response: explanationRecord,
-} satisfies Operation
 
 const { forkedRun, sha, targets, ...targetParams } = impactedTargetsRequest.params
 

@@ -2,11 +2,10 @@ import { type QueueSetting, queueSettings } from '../../domain/queue-settings.ts
 import { withNormalizedState } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
-import { defineOperation, inBody, type Operation, queueParams } from '../operation.ts'
+import { defineOperation, inBody, queueParams } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
-import { queueExplanationRecord } from './records.ts'
 
 const { deleteRequiredStatuses: _, ...reportedSettings } = queueSettings
 
@@ -59,14 +58,6 @@ export const getQueue = defineOperation({
     isPresent: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
   }),
 })
-
-/** Explains a queue; the command line and the library read what it takes with `explainQueueAt`. */
-export const explainQueue = {
-  ...getQueue,
-  name: 'explainQueue',
-  summary: 'Explains why nothing moves in a queue and what to do.',
-  response: queueExplanationRecord,
-} satisfies Operation
 
 const recoveredByQueue = (rule: RecoveryRule, change: string, done: string) =>
   ({

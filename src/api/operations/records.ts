@@ -8,8 +8,8 @@ import {
   nullable,
   number,
   oneOf,
-  pullRequestRecord,
   type RecordType,
+  stacked,
   text,
 } from './fields.ts'
 
@@ -35,14 +35,6 @@ export const serviceWordFields: RecordType['fields'] = {
     ),
   ),
   mayBeMerged: field('boolean', 'Whether it may have merged all the same.'),
-}
-
-const stacked = field('boolean', 'Whether the pull requests below it are tested and merged with it.')
-
-/** What `pr get` prints: the record of the service, and what mergeq concludes from it. */
-export const shownPullRequestRecord: RecordType = {
-  ...pullRequestRecord,
-  fields: { ...pullRequestRecord.fields, stacked },
 }
 
 const reasons = list({

@@ -1,10 +1,7 @@
+import { explainPullRequest } from '../../api/operations/conclusions.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import {
-  explainPullRequest,
-  getMergeQueueTestingDetails,
-  getPartialPullRequest,
-} from '../../api/operations/pull-requests.ts'
+import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../run/command.ts'

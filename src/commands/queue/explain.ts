@@ -1,3 +1,4 @@
+import { explainQueue } from '../../api/operations/conclusions.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import {
@@ -5,7 +6,7 @@ import {
   getPartialPullRequest,
   listPullRequests,
 } from '../../api/operations/pull-requests.ts'
-import { explainQueue, getQueue } from '../../api/operations/queues.ts'
+import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
 import { toMergeqError } from '../../errors.ts'
