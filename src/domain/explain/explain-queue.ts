@@ -154,7 +154,7 @@ function entryFindings({ queue, now }: QueueSources): readonly Finding[] {
       ? [
           {
             code: 'no-free-slot',
-            message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}; ${waiting} wait.`,
+            message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}; ${waiting} ${waiting === 1 ? 'waits' : 'wait'}.`,
           },
         ]
       : []),
