@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mergeq } from '../support/harness.ts'
 
-const groupNames = ['pr', 'queue', 'flaky', 'auth', 'config', 'sandbox']
+const groupNames = ['pr', 'queue', 'flaky', 'guard', 'auth', 'config', 'sandbox']
 
 // Where --help and -h may stand is in test/framework/parse.test.ts.
 test.each([

@@ -20,7 +20,7 @@ const offered = async (line: string): Promise<string> => {
 describe('completeWords offers', () => {
   const cases: readonly (readonly [title: string, line: string, offers: string])[] = [
     ['groups and commands', 'qu', 'queue :nofiles'],
-    ['the commands of a group', 'auth ', 'login logout status token :nofiles'],
+    ['the commands of a group', 'auth ', 'login logout status list token :nofiles'],
     ['aliases', 'pr st', 'status :nofiles'],
     ['nothing for a command without arguments', 'metrics ', ':nofiles'],
     ['the command after global options', '-R acme/web -q --color always pr ca', 'cancel :nofiles'],

@@ -68,6 +68,8 @@ describe('queue watch', () => {
           actor: 'ada',
           again: 'no',
           mayBeMerged: false,
+          repo: 'github.com/acme/web',
+          targetBranch: 'main',
         },
       ],
     })
@@ -76,7 +78,7 @@ describe('queue watch', () => {
       '#7 TESTING -> CANCELLED: It was closed by ada (pr_closed). Submitted by grace.\n',
     )
     const pipe = await run(watch, { ...answers, getQueue: emptied(7) })
-    expect(pipe.out).toBe('2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\n')
+    expect(pipe.out).toBe('2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\tgithub.com/acme/web\tmain\n')
   })
 
   test('names the author where the service has the record alone', async () => {
@@ -95,7 +97,7 @@ describe('queue watch', () => {
     const failed = await run(watch, answers(500))
     expect({ code: failed.code, out: failed.out }).toEqual({
       code: 0,
-      out: '2026-01-05T11:57:00Z\t7\tTESTING\tMERGED\t\n',
+      out: '2026-01-05T11:57:00Z\t7\tTESTING\tMERGED\t\tgithub.com/acme/web\tmain\n',
     })
     expect(failed.err).not.toContain('500')
     expect((await run(watch, answers(401))).code).toBe(4)

@@ -35,7 +35,8 @@ const operations: Readonly<Record<Line, string>> = {
   'pr submit 7': 'submitPullRequest',
 }
 
-const queueDocument = '{"state":"RUNNING","concurrency":2,"enqueuedPullRequests":[]}'
+const queueDocument =
+  '{"state":"RUNNING","concurrency":2,"enqueuedPullRequests":[{"prNumber":5,"state":"TESTING"}]}'
 
 /** A service that knows a queue and takes every change. */
 const good = ({ path }: ReceivedRequest): ServerReply => ({
@@ -239,7 +240,10 @@ describe('proxies', () => {
   testWith('openssl')('a proxy without a trusted certificate is named, not the service', async () => {
     const other = createCertificateAuthority(folder, 'other')
     for (const [tls, said] of [
-      [other.issue('DNS:localhost'), /certificate of the proxy localhost:\d+ \(HTTPS_PROXY\) is not trusted/],
+      [
+        other.issue('DNS:localhost'),
+        /certificate of the proxy localhost:\d+ \(HTTPS_PROXY\) is from an authority that is not trusted/,
+      ],
       [
         (await secured()).authority.issue('DNS:elsewhere.test'),
         /of the proxy .* is for a different host name/,

@@ -114,7 +114,9 @@ const answers: fc.Arbitrary<Damage> = fc.oneof(
     (length): Damage =>
       operation => {
         const response = responses.get(operation)
-        return { body: (typeof response === 'string' ? response : JSON.stringify(response)).slice(0, length) }
+        return {
+          body: (typeof response === 'string' ? response : JSON.stringify(response ?? {})).slice(0, length),
+        }
       },
   ),
   fc

@@ -181,7 +181,7 @@ describe('an error', () => {
 
 describe('accepted are', () => {
   test.each([
-    `queue get ${at} -R acme/web`,
+    `queue get ${at} -R acme/web --json`,
     `queue get ${at} --json -o JSON`,
     `queue update ${at} --required-status a --required-status a`,
     `queue delete ${at} -y`,

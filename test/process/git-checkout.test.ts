@@ -345,6 +345,7 @@ describe('The pull request whose head is the current commit', () => {
     expect(await look(home)).toEqual({
       isCiJob: false,
       problem: 'this is not a git checkout',
+      unpushed: 0,
     })
     const fresh = join(place, 'fresh-3')
     git(place, 'init', '-q', '-b', 'fix-cart', fresh)

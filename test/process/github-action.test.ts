@@ -299,10 +299,10 @@ describe('the action', { timeout: 90_000 }, () => {
     const { outputs: shown } = await run('pr get 9')
     expect(shown).toMatchObject({ 'exit-code': '0', summary: 'Exit code of pr get 9: 0' })
     expect(JSON.parse(shown.json ?? '')).toMatchObject({ state: 'FAILED' })
-    const { outputs: checked } = await run('queue check --max-depth 0')
+    const { outputs: checked } = await run('queue check --only --max-depth 0')
     expect(checked).toMatchObject({
       'exit-code': '0',
-      summary: 'All checks passed.\n\nExit code of queue check --max-depth 0: 0',
+      summary: 'All checks passed.\n\nExit code of queue check --only --max-depth 0: 0',
     })
     expect(JSON.parse(checked.json ?? '')).toMatchObject({ ok: true })
   })

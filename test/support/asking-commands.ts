@@ -37,6 +37,7 @@ const moreLines: Readonly<Record<string, string>> = {
   'guard hook': '-- origin https://github.com/acme/web',
   api: 'getQueue --include',
   'auth login': '--with-token',
+  'guard check': '',
   'auth status': '',
   doctor: '',
 }

@@ -24,7 +24,9 @@ export const mergeSettings = (one: Setting, other: Setting): Setting => ({
 export const requestIn = (out: string) => JSON.parse(out) as { url: string; body?: Record<string, unknown> }
 
 /** A service that takes every token. */
-export const runningQueue = () => ({ body: '{"state":"RUNNING","enqueuedPullRequests":[]}' })
+export const runningQueue = () => ({
+  body: '{"state":"RUNNING","enqueuedPullRequests":[{"prNumber":5,"state":"TESTING"}]}',
+})
 
 /** A home of its own below a folder of this machine, in which command lines store their settings. */
 export function openHome(root: string) {

@@ -66,8 +66,10 @@ export const sandboxShellCommand = command({
     }
     return useSandbox(values, cli.host, async sandbox => {
       await cli.logger.info(
-        `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. For a start, type: mergeq pr submit 7 --wait\nTo leave the shell, type: exit`,
+        `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated.`,
       )
+      await cli.logger.info('For a start, type: mergeq pr submit 7 --wait')
+      await cli.logger.info('To leave the shell, type: exit')
       const { code, startError } = await runProgram(program, args, {
         env: { ...sandbox.environment, ...promptVariables(program, env), MERGEQ_SANDBOX_SHELL: '1' },
         until: interrupted,
