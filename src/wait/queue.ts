@@ -9,17 +9,12 @@ import {
   unknownStates,
   type WaitingQueue,
 } from '../domain/queue-wait.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import type { QueuePlace } from '../domain/values/repository.ts'
 import type { Judgement, WaitEnd } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { JsonObject } from '../json.ts'
 import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll } from './poll.ts'
 import { readSeveral } from './read-several.ts'
-
-interface QueuePlace {
-  readonly repo: Repository
-  readonly targetBranch: string
-}
 
 /** Times are in milliseconds. */
 interface QueueWait {

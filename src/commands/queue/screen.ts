@@ -4,6 +4,7 @@ import type { ServiceClient } from '../../api/service-client.ts'
 import { formatEstimate, formatInteger, pluralize } from '../../domain/format.ts'
 import {
   findQueue,
+  type QueueActivity,
   type QueueMetrics,
   summarizeMetrics,
   usualTimeInQueue,
@@ -17,14 +18,6 @@ import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
 import type { Queue } from '../../run/values.ts'
-
-/** What the metrics of a queue say beside its record; undefined where they say nothing. */
-export interface QueueActivity {
-  /** The usual time in the queue in the last hour, in milliseconds. */
-  readonly usual?: number | undefined
-  /** How many pull requests are not ready, which a queue does not list. */
-  readonly notReady?: number | undefined
-}
 
 /**
  * Reads the metrics of the last hour of a queue, with a single request of at most `timeLimit` milliseconds; its queue is

@@ -16,15 +16,13 @@ import {
 import type { Cli } from '../../run/cli.ts'
 import { canPrompt } from '../../run/confirm.ts'
 import type { Queue } from '../../run/values.ts'
+import type { QueueUpdate } from '../../wait/queue-reader.ts'
+import type { QueuesView } from '../../wait/watch-queues.ts'
 import { queueScreen } from './screen.ts'
-import type { QueueUpdate } from './watch-reader.ts'
 
 /** What shows the readings: a live screen, or a stream of lines. */
-export interface WatchView {
+export interface WatchView extends Pick<QueuesView, 'notify' | 'sleep'> {
   show(update: QueueUpdate): Promise<void>
-  notify(text: string): Promise<void>
-  /** Sleeps between two readings, in the place of the clock; rejects when the watch is interrupted. */
-  sleep?(milliseconds: number): Promise<void>
 }
 
 interface Departed {

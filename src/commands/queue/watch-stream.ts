@@ -11,8 +11,8 @@ import { type Cli, readsMore } from '../../run/cli.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { withResource } from '../../run/report.ts'
 import type { Queue } from '../../run/values.ts'
+import type { QueuesView } from '../../wait/watch-queues.ts'
 import { notReadySentence, readActivity } from './screen.ts'
-import type { QueuesView } from './watch-poll.ts'
 
 /** A record is the queue, as the first reading shows it, a change, or a sign of life. */
 export const changeRecord: RecordFields = {

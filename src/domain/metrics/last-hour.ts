@@ -52,6 +52,14 @@ export interface QueueMetrics {
   readonly histograms: Readonly<Partial<Record<QueueHistogram, readonly Bucket[]>>>
 }
 
+/** What the metrics of a queue say beside its record; undefined where they say nothing. */
+export interface QueueActivity {
+  /** The usual time in the queue in the last hour, in milliseconds. */
+  readonly usual?: number | undefined
+  /** How many pull requests are not ready, which a queue does not list. */
+  readonly notReady?: number | undefined
+}
+
 export interface MetricsSummary {
   readonly queues: readonly QueueMetrics[]
   /** The number of series that belong to no queue or are not known; a histogram is one. */

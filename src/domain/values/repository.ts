@@ -21,7 +21,8 @@ export const repositoryKey = (repo: Repository): string => repositoryName(repo).
 export const shortRepositoryName = (repo: Repository): string =>
   repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
 
-interface QueuePlace {
+/** Where a queue is. */
+export interface QueuePlace {
   readonly repo: Repository
   readonly targetBranch: string
 }

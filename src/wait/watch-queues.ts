@@ -1,18 +1,17 @@
-import type { ServiceClient } from '../../api/service-client.ts'
-import { stateOf } from '../../domain/states.ts'
-import type { Judgement } from '../../domain/wait-state.ts'
-import type { WaitTime } from '../../domain/wait-time.ts'
-import { type MergeqError, mostSevere } from '../../errors.ts'
-import type { Output } from '../../host/host.ts'
-import type { Queue } from '../../run/values.ts'
-import { backOff, giveUpLimit, poll } from '../../wait/poll.ts'
-import { readSeveral } from '../../wait/read-several.ts'
-import type { WatchView } from './watch-live.ts'
-import type { QueueReader, QueueUpdate } from './watch-reader.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { stateOf } from '../domain/states.ts'
+import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Judgement } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
+import { type MergeqError, mostSevere } from '../errors.ts'
+import type { Output } from '../host/host.ts'
+import { backOff, giveUpLimit, poll } from './poll.ts'
+import type { QueueReader, QueueUpdate } from './queue-reader.ts'
+import { readSeveral } from './read-several.ts'
 
 /** A queue that is watched. */
 export interface WatchedQueue {
-  readonly place: Queue
+  readonly place: QueuePlace
   readonly read: QueueReader
   /** Its state after the last reading; undefined before the first. */
   readonly state?: string
@@ -30,8 +29,11 @@ interface WatchJudgement extends Judgement<WatchedQueue> {
 }
 
 /** What shows the readings of the queues. */
-export interface QueuesView extends Pick<WatchView, 'notify' | 'sleep'> {
-  show(place: Queue, update: QueueUpdate): Promise<void>
+export interface QueuesView {
+  show(place: QueuePlace, update: QueueUpdate): Promise<void>
+  notify(text: string): Promise<void>
+  /** Sleeps between two readings, in the place of the clock; rejects when the watch is interrupted. */
+  sleep?(milliseconds: number): Promise<void>
   /** Called when a queue cannot be read any more. Throws where that ends the watch. */
   lose(queue: WatchedQueue, failure: MergeqError): Promise<void>
 }

@@ -1,11 +1,12 @@
-import { callOperation } from '../../api/call.ts'
-import { withTimeline } from '../../api/extra-reads.ts'
-import { incompleteListError, readList, readToEnd } from '../../api/list.ts'
-import type { BodyOverride } from '../../api/operation.ts'
-import { getSubmittedPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
-import { getQueue } from '../../api/operations/queues.ts'
-import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
-import { mapConcurrent } from '../../domain/map-concurrent.ts'
+import { callOperation } from '../api/call.ts'
+import { withTimeline } from '../api/extra-reads.ts'
+import { incompleteListError, readList, readToEnd } from '../api/list.ts'
+import type { BodyOverride } from '../api/operation.ts'
+import { getSubmittedPullRequest, listPullRequests } from '../api/operations/pull-requests.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
+import { mapConcurrent } from '../domain/map-concurrent.ts'
+import type { QueueActivity } from '../domain/metrics/last-hour.ts'
 import {
   departedEntries,
   departureChange,
@@ -14,13 +15,12 @@ import {
   type QueueSnapshot,
   queueChanges,
   snapshotOf,
-} from '../../domain/queue-changes.ts'
-import type { QueueEntry } from '../../domain/queue-entries.ts'
-import { isFailedOrCancelled, stateOf, terminalOutcome } from '../../domain/states.ts'
-import { isNotFound, isPermanent, toMergeqError } from '../../errors.ts'
-import { getNumber, type JsonObject } from '../../json.ts'
-import type { Queue } from '../../run/values.ts'
-import { type QueueActivity, readActivity } from './screen.ts'
+} from '../domain/queue-changes.ts'
+import type { QueueEntry } from '../domain/queue-entries.ts'
+import { isFailedOrCancelled, stateOf, terminalOutcome } from '../domain/states.ts'
+import type { QueuePlace } from '../domain/values/repository.ts'
+import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
+import { getNumber, type JsonObject } from '../json.ts'
 
 /** What a reading of a queue shows. */
 export interface QueueUpdate {
@@ -46,7 +46,11 @@ interface ReaderOptions {
 }
 
 /** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
-async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceClient): Promise<QueueChange> {
+async function readDeparture(
+  entry: QueueEntry,
+  queue: QueuePlace,
+  client: ServiceClient,
+): Promise<QueueChange> {
   const { clock } = client.host
   const params = { ...queue, pr: entry.pr }
   try {
@@ -67,7 +71,7 @@ async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceCli
  */
 async function readEarlierDepartures(
   { entries }: QueueSnapshot,
-  queue: Queue,
+  queue: QueuePlace,
   { since, startedAt }: Pick<ReaderOptions, 'since' | 'startedAt'>,
   client: ServiceClient,
 ): Promise<readonly QueueChange[]> {
@@ -102,7 +106,7 @@ async function readEarlierDepartures(
 }
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
-export function createQueueReader(values: Queue, options: ReaderOptions): QueueReader {
+export function createQueueReader(values: QueuePlace, options: ReaderOptions): QueueReader {
   const { overrides, atOnce } = options
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */
@@ -129,22 +133,5 @@ export function createQueueReader(values: Queue, options: ReaderOptions): QueueR
       if (pr !== null && state !== null && (to === null || to === 'NOT_READY')) unlistedStates.set(pr, state)
     }
     return { queue, isFirst: false, changes: [...departures, ...changes] }
-  }
-}
-
-/** How long what the metrics say is shown before they are read again, in milliseconds. */
-const maxActivityAge = 60_000
-
-/** Returns a reader that also reads what the metrics say of the queue, at the same time and not each time. */
-export function withActivity(readQueue: QueueReader, values: Queue): QueueReader {
-  let activity: ReturnType<typeof readActivity> | undefined
-  let readAt = Number.NEGATIVE_INFINITY
-  return async (client, limits) => {
-    const now = client.host.clock.now()
-    if (now - readAt >= maxActivityAge) {
-      readAt = now
-      activity = readActivity(client, values)
-    }
-    return { ...(await readQueue(client, limits)), activity: await activity }
   }
 }
