@@ -106,6 +106,12 @@ export declare function createClient(options?: ClientOptions): Client
 
 /** Returns whether a value is a {@link MergeqError}, also one of another copy of this package. */
 export declare function isMergeqError(value: unknown): value is MergeqError
+
+/**
+ * Reads a pull request as people write it: \`123\`, \`#123\`, \`acme/web#123\` or its URL. Throws a {@link MergeqError} of kind
+ * \`usage\` for anything else.
+ */
+export declare function parsePullRequest(reference: PullRequestReference): ParsedPullRequest
 `
 
 /** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */

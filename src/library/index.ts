@@ -3,6 +3,7 @@ import { type Client, createHostClient } from './client.ts'
 import type { ClientOptions } from './types.ts'
 
 export { isMergeqError, MergeqError } from '../errors.ts'
+export { parsePullRequest } from './pull-request.ts'
 
 declare const MERGEQ_VERSION: string
 

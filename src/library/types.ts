@@ -150,6 +150,13 @@ export interface Repository {
 /** A pull request: its number, or a string such as `#123` or its URL. */
 export type PullRequestReference = number | string
 
+/** What `parsePullRequest` reads in a reference. */
+export interface ParsedPullRequest {
+  readonly number: number
+  /** As `host/owner/name`; only if the reference names it. */
+  readonly repo?: string
+}
+
 /** A point in time: a `Date`, an RFC 3339 string, or a date alone (`2026-01-05`). */
 export type Instant = Date | string
 

@@ -5,6 +5,7 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
+import { parsePullRequest } from '../../src/library/pull-request.ts'
 import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
 import { type Answer, mergeq, noon, queueEnv, type Seen } from '../support/harness.ts'
 import { clientOf, nodeHost, token } from '../support/library-client.ts'
@@ -383,6 +384,41 @@ describe('messages name the options of the library', () => {
     expect(notices.join()).toContain('1 test hidden by owner.')
     const refused = client.getMergeQueueTestingDetails({ run: '#12' })
     await expect(refused).rejects.toMatchObject({ hint: 'Give it as pr: 12.' })
+  })
+})
+
+describe('parsePullRequest', () => {
+  const repo = 'github.com/acme/web'
+  test.each([
+    [7, { number: 7 }],
+    ['7', { number: 7 }],
+    ['#7', { number: 7 }],
+    ['acme/web#7', { number: 7, repo }],
+    ['git.acme.test/team/web#7', { number: 7, repo: 'git.acme.test/team/web' }],
+    ['https://github.com/acme/web/pull/7/files?w=1', { number: 7, repo }],
+    ['https://git.acme.test/a/b/web/-/merge_requests/7', { number: 7, repo: 'git.acme.test/a/b/web' }],
+  ])('%j', (reference, parsed) => {
+    expect(parsePullRequest(reference)).toEqual(parsed)
+  })
+
+  test.each([
+    ...['', 'main', '0', '#0', '7 8', '#4294967296', 'web#7', 'acme/web', 'acme/web#0', 'acme/web#', ' #7'],
+    ...['acme/web#7.', '/web#7', 'acme/..#7', '../web#7', 'https://github.com/acme/web/issues/7', -7, 1.5],
+    ...[null, undefined, {}, ['acme/web#7'], true],
+  ])('%j is a usage error', reference => {
+    let error: unknown
+    try {
+      Reflect.apply(parsePullRequest, undefined, [reference])
+    } catch (failure) {
+      error = failure
+    }
+    expect(error).toMatchObject({
+      name: 'MergeqError',
+      kind: 'usage',
+      document: null,
+      hint: expect.any(String),
+    })
+    expect(`${error} ${Reflect.get(Object(error), 'hint')}`).not.toMatch(ofCommandLine)
   })
 })
 

@@ -48,6 +48,8 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const checks: readonly string[] | undefined = result?.failingChecks?.map(({ name }) => name)
   for await (const { failure_rate_last_7d } of client.iterateFailingTests({ since: '7d' })) return [failure_rate_last_7d]
   for await (const { prNumber } of client.iteratePullRequests({ states: ['MERGED'] })) return [prNumber, checks]
+  const { number, repo = 'acme/web' } = parsePullRequest('acme/web#7')
+  await client.cancelPullRequest({ pr: number, repo })
   // @ts-expect-error the pull requests are required
   await client.waitForPullRequests({ until: 'merged' })
   // @ts-expect-error a number is no text
@@ -78,13 +80,13 @@ void useClient(client)
 `
 
 const files = {
-  'consumer.mts': `import { type Client, createClient, isMergeqError, MergeqError, type PullRequest, type Queue, type TestCase } from 'mergeq'\n${uses}${begin}`,
+  'consumer.mts': `import { type Client, createClient, isMergeqError, MergeqError, parsePullRequest, type PullRequest, type Queue, type TestCase } from 'mergeq'\n${uses}${begin}`,
   'consumer.cts': `import mergeq = require('mergeq')
 type Client = mergeq.Client
 type PullRequest = mergeq.PullRequest
 type Queue = mergeq.Queue
 type TestCase = mergeq.TestCase
-const { createClient, isMergeqError, MergeqError } = mergeq
+const { createClient, isMergeqError, MergeqError, parsePullRequest } = mergeq
 ${uses}${begin}`,
 }
 
