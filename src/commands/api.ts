@@ -208,7 +208,7 @@ export const apiCommand = command({
       short: 'X',
       defaultText: "the operation's own",
     }),
-    field: option(fieldList(parseField), 'Add to the request (mergeq help formatting)', {
+    field: option(fieldList(parseField), 'Add a field, see mergeq help formatting', {
       short: 'F',
     }),
     rawField: option(

@@ -25,7 +25,7 @@ export const setOption = flagInput(
   'set',
   option(
     listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
-    'Add to the request (mergeq help formatting)',
+    'Add a field, see mergeq help formatting',
   ),
 )
 

@@ -101,7 +101,7 @@ describe('every suggested command of the screens and of the troubleshooting page
   const pages = ['docs/troubleshooting.md', ...readdirSync(folder).map(name => `${folder}/${name}`)]
   const groupNames = commandGroups.map(({ name }) => name).join('|')
   const suggestion = new RegExp(
-    `(?<!\\$ |Usage: )\\bmergeq ((?:${groupNames}|--).*?)(?=\`|,? mergeq| {2}| [|] |[.;]?$)`,
+    `(?<!\\$ |Usage: )\\bmergeq ((?:${groupNames}|--).*?)(?=\`|,? mergeq| {2}| [|] | \\(repeatable|[.;…]?$)`,
     'gm',
   )
   const values: Readonly<Record<string, string>> = {
