@@ -17,6 +17,7 @@ test('a report counts 200,000 tests', () => {
   const report = {
     tests: Array(200_000).fill({ name: 'adds' }),
     complete: true,
+    isPast: false,
     ...day,
     listCommand: 'mergeq flaky list',
   }

@@ -13,12 +13,13 @@ import {
   sanitizeLine,
 } from '../../output/sanitize.ts'
 import { truncateCell } from '../../output/text-width.ts'
+import { columns as outputColumns } from '../../output/view.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { flagInput, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { parseUrl } from '../../url.ts'
-import { testTitle } from './list.ts'
+import { csvColumns, testTitle } from './list.ts'
 import { logNotes, printSearch, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
 
 /** A report of failing tests, ordered by severity. */
@@ -28,6 +29,8 @@ interface FailingTestReport {
   /** The start and end of the time range, as ISO 8601 times. */
   readonly start: string
   readonly end: string
+  /** Whether the range ended before now. */
+  readonly isPast: boolean
   /** Whose tests are reported, if only those of one owner. */
   readonly owner?: string | undefined
   /** The command line that lists all tests of the report. */
@@ -83,7 +86,7 @@ const columns = [
 ] as const
 
 function renderMarkdown(
-  { tests, complete, start, end, owner, listCommand }: FailingTestReport,
+  { tests, complete, start, end, isPast, owner, listCommand }: FailingTestReport,
   limit: number,
   by: 'owner' | undefined,
 ): string {
@@ -91,33 +94,60 @@ function renderMarkdown(
   const ofOwner = owner === undefined ? '' : ` of ${markdownText(truncateName(owner))}`
   const parts = [
     `### ${pluralize(tests.length, 'failing test')}${ofOwner}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords({ start: Date.parse(start), end: Date.parse(end) }, false)}.`,
+    isPast ? ` ${notOfRange}` : '',
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
-  const shown = tests.slice(0, limit)
-  if (by === 'owner') parts.push(...renderSections(shown))
-  else if (shown.length > 0) parts.push(renderTable(shown))
-  if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit, listCommand)}\n`)
+  if (by === 'owner') parts.push(renderSections(tests, limit, listCommand))
+  else {
+    const shown = tests.slice(0, limit)
+    if (shown.length > 0) parts.push(renderTable(shown))
+    if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit, listCommand)}\n`)
+  }
   return parts.join('')
 }
+
+/** What a report of a range that ended before now says of its rates and counts. */
+const notOfRange =
+  'Status, owners, quarantine, rates and pull requests are those of today, not of this range.'
 
 const renderTable = (tests: readonly JsonObject[]): string =>
   `\n${markdownHead(columns)}${tests.map(renderMarkdownRow).join('')}`
 
-/** Returns a section for each owner, in the order of the tests; a test of several owners is in several sections. */
-function renderSections(tests: readonly JsonObject[]): readonly string[] {
+/** Returns the tests of each owner, in the order of the tests; a test of several owners is in several lists. */
+function testsByOwner(tests: readonly JsonObject[]): ReadonlyMap<string, readonly JsonObject[]> {
   const sections = new Map<string, JsonObject[]>()
   for (const test of tests) {
     const owners = ownersOf(test)
-    for (const owner of owners.length === 0 ? ['No owner'] : owners)
-      sections.set(owner, [...(sections.get(owner) ?? []), test])
+    for (const owner of owners.length === 0 ? [noOwner] : owners) {
+      const section = sections.get(owner)
+      if (section === undefined) sections.set(owner, [test])
+      else section.push(test)
+    }
   }
-  return [...sections].map(
-    ([owner, owned]) => `\n#### ${markdownText(truncateName(owner))}\n${renderTable(owned)}`,
-  )
+  return sections
 }
 
+const noOwner = 'No owner'
+
+/** Returns a section with the first tests of each owner. */
+function renderSections(tests: readonly JsonObject[], limit: number, listCommand: string): string {
+  const sections = [...testsByOwner(tests)]
+  const texts = sections.map(([owner, owned]) => {
+    const omitted = owned.length - limit
+    const note = omitted > 0 ? `\n${notShown(omitted)}\n` : ''
+    return `\n#### ${markdownText(truncateName(owner))}\n${renderTable(owned.slice(0, limit))}${note}`
+  })
+  const isShortened = sections.some(([, owned]) => owned.length > limit)
+  return `${texts.join('')}${isShortened ? `\n${listAdvice(listCommand)}\n` : ''}`
+}
+
+const notShown = (omitted: number): string =>
+  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown.`
+
+const listAdvice = (listCommand: string): string => `To list all tests, run \`${listCommand}\`.`
+
 const omittedNote = (omitted: number, listCommand: string): string =>
-  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown. To list all tests, run \`${listCommand}\`.`
+  `${notShown(omitted)} ${listAdvice(listCommand)}`
 
 function renderMarkdownRow(test: JsonObject): string {
   const cells = [
@@ -152,12 +182,13 @@ const percentEncode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
 function createAnnotations(
-  { tests, complete, listCommand }: FailingTestReport,
+  { tests, complete, isPast, listCommand }: FailingTestReport,
   limit: number,
 ): readonly Annotation[] {
   const omitted = tests.length - limit
   const notes = [
     ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
+    ...(isPast ? [notOfRange] : []),
     ...(omitted > 0 ? [omittedNote(omitted, listCommand)] : []),
   ]
   return [
@@ -202,16 +233,38 @@ const reportFormat: Type<ReportFormat> = {
 }
 
 /** Throws a usage error if an option asks for what only a list has: fields, or another format. */
-function checkOutput(format: ReportFormat, { args, options }: Cli): void {
+function checkOutput(format: ReportFormat, cli: Cli): void {
+  const { args, options } = cli
   if (options.fields.length > 0)
     throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
   const isOutputTyped = args.has('--json') || args.has('--output')
   if (!isOutputTyped || options.format.name === format) return
+  if (isCsv(cli)) {
+    if (!args.has('--format')) return
+    throw usageError(`--format ${format} cannot be CSV.`, 'Use only one of --format and --output.')
+  }
   throw usageError(
     `A report does not support --output ${options.format.name}.`,
-    `Use --format with one of: ${formats.join(', ')}. ${jsonHint}`,
+    `Use --format with one of: ${formats.join(', ')}, or --output csv. ${jsonHint}`,
   )
 }
+
+/** Whether CSV was typed; a report ignores `MERGEQ_OUTPUT`. */
+const isCsv = ({ args, options }: Cli): boolean => args.has('--output') && options.format.name === 'csv'
+
+/**
+ * Prints tests as the CSV of `flaky list`: all of them, or the first ones. By owner, the first column is the owner,
+ * with the first tests of each.
+ */
+function printCsv(tests: readonly JsonObject[], limit: number, by: 'owner' | undefined, { printer }: Cli) {
+  if (by === undefined) return printer.print({ records: tests.slice(0, limit), columns: csvColumns })
+  const records = [...testsByOwner(tests)].flatMap(([owner, owned]) =>
+    owned.slice(0, limit).map(test => ({ ...test, owner })),
+  )
+  return printer.print({ records, columns: ownedColumns })
+}
+
+const ownedColumns = [...outputColumns(['OWNER', 'owner']), ...csvColumns]
 
 /** Returns the command line that lists the tests of a report, with the options that select them. */
 function listCommandOf({ args, settings }: Cli): string {
@@ -223,43 +276,52 @@ function listCommandOf({ args, settings }: Cli): string {
 
 export const flakyReportCommand = command({
   name: 'flaky report',
-  summary: 'Report failing tests as Markdown or GitHub annotations',
+  summary: 'Report failing tests as Markdown, GitHub annotations or CSV',
   alsoSends: [listFailingTests],
   options: {
     ...paramsOf(listFailingTests),
     limit: flagInput('limit', {
       ...listFailingTests.params.limit,
-      defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
+      summary: 'Maximum number of tests; with --by owner, in each section',
+      defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github; all for -o csv`,
     }),
     set: setOf(listFailingTests),
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
-    by: option(choice(['owner'], 'owner'), 'Write a section for each owner (Markdown)'),
+    by: option(
+      choice(['owner'], 'owner'),
+      'Write a section for each owner; for CSV, a row for each owner of a test',
+    ),
   },
-  prints: 'Markdown or GitHub annotations, depending on --format',
+  prints: 'Markdown or GitHub annotations, depending on --format; CSV with -o csv',
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',
     'mergeq flaky report --format github --owner @acme/web',
-    'mergeq flaky report --since 7d --by owner --no-quarantined',
+    'mergeq flaky report --since 7d --by owner --limit 5 --no-quarantined',
+    'mergeq flaky report --since 7d --by owner -o csv > owners.csv',
   ],
-  async run({ set, format, by, limit = defaultLimits[format], sort = 'impact', ...values }, cli) {
+  async run({ set, format, by, limit, sort = 'impact', ...values }, cli) {
     checkOutput(format, cli)
     if (by !== undefined && format === 'github')
-      throw usageError('--by is for Markdown only.', 'Each annotation names its owners.')
+      throw usageError('--by is for Markdown and CSV only.', 'Each annotation names its owners.')
     // The report applies the limit itself, because it states how many tests it omits.
     const listed = { values: { ...values, sort }, overrides: set }
     if (cli.options.dryRun) return printSearch(listed, cli)
     const tests: JsonObject[] = []
     const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
+    const isPast = values.until !== undefined
     const report = {
       tests,
+      isPast,
       ...windowOf(rangeOf(listed, cli), end.complete),
       owner: values.owner,
       listCommand: listCommandOf(cli),
     }
-    await cli.host.out.write(renderReport(report, format, limit, by))
+    if (isCsv(cli)) await printCsv(tests, limit ?? tests.length, by, cli)
+    else await cli.host.out.write(renderReport(report, format, limit ?? defaultLimits[format], by))
     await logNotes(end, cli)
+    if (isCsv(cli) && isPast) await cli.logger.info(notOfRange)
     if (end.isBroken) throw incompleteListError(end, cli.command)
     return 0
   },

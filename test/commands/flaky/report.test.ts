@@ -97,6 +97,61 @@ test('--by owner writes a section for each owner, and one for tests without owne
   expect((await report('--by owner --format github', answer)).code).toBe(2)
 })
 
+test('--by owner limits each section, and says how many more tests of it there are', async () => {
+  const tests = [['@acme/web'], ['@acme/web'], ['@acme/web'], ['@acme/api']]
+  const answer = pages(tests.map((codeowners, index) => failing(index, { codeowners })))
+  const { out } = await report('--by owner --limit 1', answer)
+  expect(out.match(/#### .*|test \d|.*more test.*|To list.*/g)).toEqual([
+    '#### @\u200Cacme/api',
+    'test 3',
+    '#### @\u200Cacme/web',
+    'test 2',
+    '2 more tests are not shown.',
+    'To list all tests, run `mergeq flaky list --repo acme/web --org acme`.',
+  ])
+})
+
+describe('CSV', () => {
+  const cells = (out: string) => out.split('\r\n').map(line => line.split(',').slice(0, 2))
+
+  test('has all tests in the order of the report, and with --limit the first', async () => {
+    const { code, out } = await report('-o csv', pages(many(120)))
+    expect(code).toBe(0)
+    expect(cells(out).slice(0, 3)).toEqual([
+      ['name', 'status'],
+      ['test 119', 'flaky'],
+      ['test 118', 'flaky'],
+    ])
+    expect(cells(out)).toHaveLength(122)
+    expect(cells((await report('-o csv --limit 2', pages(many(120)))).out)).toHaveLength(4)
+  })
+
+  test('has a row for each owner of a test with --by owner, the owner before its test', async () => {
+    const tests = [['@acme/web', '@acme/api'], [], ['@acme/api']]
+    const answer = pages(tests.map((codeowners, index) => failing(index, { codeowners })))
+    const { out } = await report('-o csv --by owner --limit 1', answer)
+    expect(cells(out)).toEqual([
+      ['owner', 'name'],
+      [`"'@acme/api"`, 'test 2'],
+      ['No owner', 'test 1'],
+      [`"'@acme/web"`, 'test 0'],
+      [''],
+    ])
+  })
+})
+
+test.each([
+  ['', 'out'],
+  ['--format github', 'out'],
+  ['-o csv', 'err'],
+] as const)('a report with --until says that its rates are of today: %s', async (flags, stream) => {
+  const note = /rates and pull requests are those of today, not of this range/
+  const answer = pages([failing(1)])
+  expect((await report(`${flags} --since 9d --until 3d`, answer))[stream]).toMatch(note)
+  const now = await report(`${flags} --since 6d`, answer)
+  expect(`${now.out}${now.err}`).not.toMatch(note)
+})
+
 const many = (length: number) => Array.from({ length }, (_, index) => failing(index))
 
 test('Markdown shows 100 tests, and says how many more there are', async () => {
@@ -158,7 +213,8 @@ describe('what a report refuses', () => {
     ['--format html', '--format'],
     ['--limit 0', '--limit'],
     ['--fields name', ''],
-    ['-o csv', ''],
+    ['-o tsv', '--output'],
+    ['--format github -o csv', '--format'],
     ['--format github -o markdown', ''],
   ])('%s is a usage error that names %j, and nothing is sent', async (flags, name) => {
     const { code, out, err, requests } = await report(flags, pages([]))
