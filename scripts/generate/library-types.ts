@@ -92,6 +92,8 @@ const declareErrorKind = `${comment('The kind of an error.')}export type ErrorKi
 
 const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`
 
+const watchMethod = `${comment('Yields each change of a queue. It polls only while a change is asked for, and outages of the service are notices. It ends by `return`, as by a `break`, by a signal, or with an error that does not pass.', '  ')}  watchQueue(options?: WatchQueueOptions): AsyncGenerator<QueueChange, void>\n`
+
 const declareCreateClient = `/**
  * Returns a client of the service. Settings that are left out are found where the command line finds them.
  * Throws a {@link MergeqError} for a wrong option.
@@ -127,7 +129,7 @@ export function renderLibraryTypes(source: string): string {
     declareErrorKind,
     ...[...records.values()].map(declareRecord),
     ...operations.map(declareOptions),
-    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pages }) => pages !== undefined).map(declareIterator), waitMethod].join('')}}\n`,
+    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pages }) => pages !== undefined).map(declareIterator), waitMethod, watchMethod].join('')}}\n`,
     declareCreateClient,
   ].join('\n')
 }

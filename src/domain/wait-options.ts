@@ -1,7 +1,7 @@
 import { milestones } from './states.ts'
 import { parseCommit } from './values/commit.ts'
 import { parseInterval } from './values/time.ts'
-import { choice, duration, type Type, textual } from './values/types.ts'
+import { choice, duration, interval, type Type, textual } from './values/types.ts'
 
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',
@@ -33,3 +33,6 @@ export const waitOptions = {
   giveUpAfter: definition(duration, 'Give up when polling has failed for this long', '30m'),
   timeout: definition(duration, 'Time limit for the whole wait', '1h'),
 }
+
+/** The time between two readings of a queue that is watched. */
+export const watchInterval = definition(interval, 'Time between polls', '10s')

@@ -16,10 +16,11 @@ import { rangeEnd } from '../api/service-time.ts'
 import { nextCommands, nextQueueCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { createTokenReader } from '../config/token.ts'
+import { maxConcurrent as maxDepartures } from '../domain/map-concurrent.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
-import { repositoryKey } from '../domain/values/repository.ts'
+import { repositoryKey, repositoryName } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
@@ -31,7 +32,9 @@ import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { resolveHead } from '../wait/head.ts'
 import type { SharedQueues } from '../wait/shared-queues.ts'
 import type { WaitTarget } from '../wait/wait-target.ts'
+import type { QueuesView } from '../wait/watch-queues.ts'
 import { libraryAdvice } from './advice.ts'
+import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {
   clientReaders,
@@ -40,11 +43,12 @@ import {
   readCallOptions,
   readOptions,
   readWaitOptions,
+  readWatchOptions,
   settingsIn,
   sourceOf,
   toPublicError,
 } from './options.ts'
-import type { ClientOptions, WaitChange, WaitForPullRequestsOptions } from './types.ts'
+import type { ClientOptions, WaitChange, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
 
 /**
  * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;
@@ -64,6 +68,7 @@ function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
 export type Client = Readonly<Record<MethodName, (options?: object) => Promise<JsonObject>>> &
   Readonly<Record<IteratorName, (options?: object) => AsyncGenerator<JsonObject, void>>> & {
     waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly JsonObject[]>
+    watchQueue(options?: WatchQueueOptions): AsyncGenerator<JsonObject, void>
   }
 
 /**
@@ -124,23 +129,18 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
     }
   const methods: Record<string, unknown> = {
     waitForPullRequests: asMethod(callOptions => waitFor(callOptions, context)),
+    watchQueue(callOptions: unknown = {}) {
+      const stop = new AbortController()
+      const changes = valuesOf<JsonObject>(give => watch(callOptions, stop.signal, give, context), stop)
+      return stoppable(withPublicErrors(changes, secrets.redact), stop)
+    },
   }
   for (const operation of clientOperations) {
     const work = explaining.get(operation.name) ?? send
     methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context, work))
     if (operation.list !== undefined)
-      methods[iteratorName(operation)] = async function* (callOptions: unknown = {}) {
-        const records = iterate(operation, callOptions, context)
-        const next = () =>
-          records.next().catch(error => {
-            throw toPublicError(error, secrets.redact)
-          })
-        try {
-          for (let result = await next(); result.done !== true; result = await next()) yield result.value
-        } finally {
-          await records.return(undefined)
-        }
-      }
+      methods[iteratorName(operation)] = (callOptions: unknown = {}) =>
+        withPublicErrors(iterate(operation, callOptions, context), secrets.redact)
   }
   return methods as unknown as Client
 }
@@ -283,6 +283,43 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
       },
     )
     return { document: results.map(({ record }) => record) }
+  } finally {
+    await client.close()
+  }
+}
+
+/** Gives the changes of a queue until it is stopped. */
+async function watch(
+  callOptions: unknown,
+  stopped: AbortSignal,
+  give: (changes: readonly JsonObject[]) => Promise<void>,
+  context: ClientContext,
+): Promise<void> {
+  const { since, signal, interval, giveUpAfter, settings } = readWatchOptions('watchQueue', callOptions)
+  const given = { ...context.settings, ...settings }
+  const signals = signal === undefined ? [stopped] : [stopped, signal]
+  const client = await createCallClient(given, AbortSignal.any(signals), context, { changes: false })
+  try {
+    const repo = await client.settings.require('repo')
+    const targetBranch = await client.settings.require('targetBranch')
+    const place = { repo, targetBranch }
+    const { clock } = client.host
+    const limit = startWaitTime(Number.POSITIVE_INFINITY, clock)
+    const { createQueueReader } = await import('../wait/queue-reader.ts')
+    const { pollQueues } = await import('../wait/watch-queues.ts')
+    const readerOptions = { overrides: [], since, startedAt: clock.now(), atOnce: maxDepartures }
+    const read = createQueueReader(place, readerOptions)
+    const view: QueuesView = {
+      async show(_, { changes }) {
+        const name = { repo: repositoryName(repo), targetBranch }
+        if (changes.length > 0) await give(changes.map(change => ({ type: 'change', ...change, ...name })))
+      },
+      async lose(_, failure) {
+        throw failure
+      },
+      notify: client.logger.info,
+    }
+    await pollQueues([{ place, read }], { interval, limit, giveUpAfter }, view, client, {})
   } finally {
     await client.close()
   }

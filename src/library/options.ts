@@ -3,13 +3,13 @@ import { type SettingKey, type SettingSource, settingDefinitions } from '../conf
 import { parseToken } from '../config/token-text.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { integer, pullRequest, repository, toggle } from '../domain/values/types.ts'
-import { headCommit, waitOptions } from '../domain/wait-options.ts'
+import { integer, moment, pullRequest, repository, toggle } from '../domain/values/types.ts'
+import { headCommit, waitOptions, watchInterval } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
 import { isMergeqError, type MergeqError, toMergeqError, usageError, usageHint, withName } from '../errors.ts'
 import { checkProxy } from '../http/proxy.ts'
 import type { Json } from '../json.ts'
-import type { ClientOptions, CommonOptions, WaitForPullRequestsOptions } from './types.ts'
+import type { ClientOptions, CommonOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
 
 /** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
 type OptionReader = (value: unknown) => unknown
@@ -91,6 +91,14 @@ const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReade
       throw usageError('The value must be of type (change: WaitChange) => void.')
     return value
   },
+  signal: clientReaders.signal,
+}
+
+const watchReaders: Readonly<Record<keyof WatchQueueOptions, OptionReader>> = {
+  ...settingReaders,
+  since: moment.check,
+  interval: value => watchInterval.type.check(withUnit(value)),
+  giveUpAfter: waitReaders.giveUpAfter,
   signal: clientReaders.signal,
 }
 
@@ -239,4 +247,30 @@ export function readWaitOptions(caller: string, callOptions: unknown) {
   if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
   const options = { until, interval, waitLimit, grace, giveUpAfter, failOnPaused, stopsOnError: false }
   return { prs, signal, settings, matchHead, onChange, options }
+}
+
+/** The options of a watch after their check. Times are in milliseconds. */
+interface WatchValues extends GivenSettings {
+  readonly since?: string
+  readonly interval?: number
+  readonly giveUpAfter?: number
+  readonly signal?: AbortSignal
+}
+
+const watchDefaults = {
+  interval: watchInterval.type.parse(watchInterval.default),
+  giveUpAfter: waitOptions.giveUpAfter.type.parse(waitOptions.giveUpAfter.default),
+}
+
+/** Returns the checked options of a watch; `settings` are those that the call gives. */
+export function readWatchOptions(caller: string, callOptions: unknown) {
+  const values: WatchValues = readOptions(caller, callOptions, watchReaders)
+  const { since, signal, interval, giveUpAfter, ...settings } = values
+  return {
+    since,
+    signal,
+    interval: interval ?? watchDefaults.interval,
+    giveUpAfter: giveUpAfter ?? watchDefaults.giveUpAfter,
+    settings,
+  }
 }

@@ -257,6 +257,56 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of `watchQueue`. */
+export interface WatchQueueOptions extends CommonOptions {
+  /**
+   * Yield first which pull requests left the queue since then, and are not in it now. Hosted service only; without the
+   * operation there is a notice.
+   */
+  readonly since?: Moment | undefined
+  /** Time between polls: milliseconds or a duration, from 1 second to 1 day; `10s` by default. */
+  readonly interval?: number | string | undefined
+  /**
+   * How long polling may fail without interruption while the service does not respond: milliseconds or a duration,
+   * `30m` by default.
+   */
+  readonly giveUpAfter?: number | string | undefined
+  /** Aborts this watch, as the signal of the client does: the next step throws an error of kind `interrupted`. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A change of a queue between two polls. The last fields are those of a pull request that left the queue. */
+export interface QueueChange {
+  readonly type: 'change'
+  /** Null for the state of the queue itself. */
+  readonly pr: number | null
+  /** The state before; null if the pull request was not in the queue, or left it before the first poll. */
+  readonly from: PullRequestState | QueueState | null
+  /** The new state; null if it is not known. */
+  readonly to: PullRequestState | QueueState | null
+  /** When it changed, in RFC 3339: the time of the service, or else that of the poll. */
+  readonly at: string
+  /** The position in the queue, from 1; null for the queue itself and for a pull request that left. */
+  readonly position: number | null
+  /** As `host/owner/name`. */
+  readonly repo: string
+  readonly targetBranch: string
+  readonly author?: string
+  readonly submittedBy?: string
+  /** Why it left, as a sentence; null if that is not known. */
+  readonly reason?: string | null
+  /** The word of the service for why; null if it gives none. */
+  readonly serviceReason?: string | null
+  /** Who caused it. */
+  readonly by?: Explanation['by']
+  /** The login of who did it; null if the service names nobody. */
+  readonly actor?: string | null
+  /** Whether to submit it again: after a pause, after a change, after a look, or not. */
+  readonly again?: Explanation['again']
+  /** Whether it may have merged all the same. */
+  readonly mayBeMerged?: boolean
+}
+
 /** A check that failed. */
 export interface FailingCheck {
   readonly name: string

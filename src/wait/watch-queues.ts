@@ -47,7 +47,7 @@ export async function pollQueues(
   { interval, limit, giveUpAfter }: WatchOptions,
   view: QueuesView,
   client: ServiceClient,
-  out: Output,
+  out: Pick<Output, 'isClosed'>,
 ): Promise<number> {
   const { host } = client
   const codes: number[] = []

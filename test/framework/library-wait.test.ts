@@ -1,26 +1,10 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Host } from '../../src/host/host.ts'
 import { createHostClient } from '../../src/library/client.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOf as clientOnHost, nodeHost } from '../support/library-client.ts'
+import { clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
 import { documentsIn } from '../support/pr-wait.ts'
-
-/** A host whose time passes only while it sleeps. */
-const hostAt = (clock = { now: 0 }): Host => ({
-  ...nodeHost,
-  random: () => 0.5,
-  clock: {
-    now: () => clock.now,
-    monotonic: () => clock.now,
-    async sleep(ms, signal) {
-      await new Promise(setImmediate)
-      signal?.throwIfAborted()
-      clock.now += ms
-    },
-  },
-})
 
 const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
   clientOnHost(answer, options, hostAt(clock))

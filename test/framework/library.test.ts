@@ -59,7 +59,14 @@ test('there is a method for each operation and an iterator for each list, and do
       name ?? route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
   const paged = operations.filter(({ pages }) => pages !== undefined).map(iteratorName)
-  const others = [...paged, 'waitForPullRequests', 'explainPullRequest', 'explainQueue', 'listQueues']
+  const others = [
+    ...paged,
+    'waitForPullRequests',
+    'watchQueue',
+    'explainPullRequest',
+    'explainQueue',
+    'listQueues',
+  ]
   expect(Object.keys(createHostClient({}, nodeHost)).sort()).toEqual([...names, ...others].sort())
   const guide = readFileSync('docs/library.md', 'utf8')
   for (const name of others) expect(guide).toContain(`\`${name}\``)

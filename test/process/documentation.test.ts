@@ -31,6 +31,7 @@ const exampleOutputs: readonly (readonly [name: string, output: RegExp])[] = [
   ['getQueue', /^$/],
   ['getSubmittedPullRequest', /^[A-Z_]+\nMergeqError not-found 5\n.+\n$/],
   ['waitForPullRequests', /^Done: #101 merged .*\nDone: #102 merged .*\nTests .*\n$/],
+  ['watchQueue', /^#103: .* -> MERGED\. The queue merged it\.\n$/m],
   [
     'parsePullRequest',
     /^(?:#123 of your repository\n){2}(?:#123 of github\.com\/acme\/web\n){2}'main' is not a pull request\.\n$/,

@@ -48,6 +48,13 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const checks: readonly string[] | undefined = result?.failingChecks?.map(({ name }) => name)
   for await (const { failure_rate_last_7d } of client.iterateFailingTests({ since: '7d' })) return [failure_rate_last_7d]
   for await (const { prNumber } of client.iteratePullRequests({ states: ['MERGED'] })) return [prNumber, checks]
+  for await (const change of client.watchQueue({ since: '10m', interval: 5_000 })) {
+    const left: readonly [number | null, string | null, string | null | undefined] = [change.pr, change.to, change.by]
+    // @ts-expect-error there is no such field
+    return [left, change.state]
+  }
+  // @ts-expect-error a time between polls is no toggle
+  client.watchQueue({ interval: true })
   const { number, repo = 'acme/web' } = parsePullRequest('acme/web#7')
   await client.cancelPullRequest({ pr: number, repo })
   // @ts-expect-error the pull requests are required

@@ -10,6 +10,21 @@ const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } }
 /** This machine without its environment. */
 export const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
 
+/** A host whose time passes only while it sleeps. */
+export const hostAt = (clock = { now: 0 }): Host => ({
+  ...nodeHost,
+  random: () => 0.5,
+  clock: {
+    now: () => clock.now,
+    monotonic: () => clock.now,
+    async sleep(ms, signal) {
+      await new Promise(setImmediate)
+      signal?.throwIfAborted()
+      clock.now += ms
+    },
+  },
+})
+
 export const token = 'tok_4f2a9c1e77'
 
 /** Returns a client of the library for a service that answers so until the test is over, and what it was sent. */

@@ -3,7 +3,8 @@ import { getSubmittedPullRequest, listPullRequests } from '../../api/operations/
 import { getQueue } from '../../api/operations/queues.ts'
 import { withoutMessages } from '../../api/service-client.ts'
 import { maxConcurrent } from '../../domain/map-concurrent.ts'
-import { duration, interval, moment } from '../../domain/values/types.ts'
+import { duration, moment } from '../../domain/values/types.ts'
+import { watchInterval } from '../../domain/wait-options.ts'
 import { startWaitTime } from '../../domain/wait-time.ts'
 import { mostSevere, toMergeqError, usageError } from '../../errors.ts'
 import type { Cli } from '../../run/cli.ts'
@@ -72,7 +73,7 @@ export const queueWatchCommand = command({
     ...severalQueues('Watch'),
     once: flag('Print the queue once and exit'),
     since: option(moment, 'Print first which pull requests left the queue since then (hosted service only)'),
-    interval: option(interval, 'Time between polls', { default: '10s' }),
+    interval: watchInterval,
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     heartbeat: option(duration, 'Print a sign of life this often (-o ndjson)'),
     giveUpAfter: waitInputs.giveUpAfter,
