@@ -151,8 +151,14 @@ export async function parseCommandLine(
       node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
     }
   }
+  const usualOptions = [...globalOptions, ...ordinaryOptions]
+  /** Whether a node is followed by the name of one of its commands, so that no options are typed before that. */
+  const comesNext = (all: readonly (readonly string[])[]) =>
+    argv.slice(0, path.length).every(word => !word.startsWith('-')) &&
+    all.flat().includes(argv[path.length] ?? '')
   /** Declares the commands that are typed, by their names and aliases; a node without commands takes any word. */
   const declareCommands = (node: Node, all: readonly (readonly string[])[]) => {
+    if (!comesNext(all)) declare(node, usualOptions)
     const typed = all.filter(names => names.some(name => argv.includes(name)))
     for (const [name = '', ...aliases] of typed.length > 0 ? typed : all.slice(0, 1))
       node.command(name).aliases(aliases)
@@ -162,7 +168,6 @@ export async function parseCommandLine(
   const enter = async (node: Node) => {
     last = node
     node.helpCommand(false).hook('preSubcommand', (_, child) => enter(child))
-    declare(node, [...globalOptions, ...ordinaryOptions])
     if (node.parent === null) {
       declareCommands(
         node,
@@ -183,7 +188,7 @@ export async function parseCommandLine(
     }
     const found = await loadCommand(file)
     command = found
-    declare(node, found.definitions)
+    declare(node, [...usualOptions, ...found.definitions])
     // After the first word of a command to run, all words belong to that command.
     node.passThroughOptions(found.definitions.some(({ program }) => program === true)).action(ignore)
   }
