@@ -9,7 +9,7 @@ import { findQueue, summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
 import { stateOf } from '../domain/states.ts'
 import { testRunOf } from '../domain/test-run.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import type { QueuePlace } from '../domain/values/repository.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
@@ -22,11 +22,6 @@ import { getPartialPullRequest, listPullRequests } from './operations/pull-reque
 import { getQueue } from './operations/queues.ts'
 import type { ServiceClient } from './service-client.ts'
 
-interface Place {
-  readonly repo: Repository
-  readonly targetBranch: string
-}
-
 /** What is suggested about the queue, and about the pull request at its head. */
 interface QueueCommands {
   readonly ofQueue: QueueSources['commandFor']
@@ -38,7 +33,7 @@ const maxRead = 20
 
 /** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
 export async function explainQueueAt(
-  { values, overrides }: { readonly values: Place; readonly overrides: readonly BodyOverride[] },
+  { values, overrides }: { readonly values: QueuePlace; readonly overrides: readonly BodyOverride[] },
   client: ServiceClient,
   commands: QueueCommands,
 ): Promise<QueueExplanation> {
@@ -97,7 +92,7 @@ async function readUnless<T>(
 /** Returns which pull requests under test share a test run, as far as their timelines say it. */
 async function readBatches(
   queue: JsonObject,
-  values: Place,
+  values: QueuePlace,
   client: ServiceClient,
 ): Promise<QueueExplanation['batches']> {
   const { testing, isBatching } = testSlots(queue)
@@ -121,7 +116,7 @@ interface NotReadyList {
 }
 
 /** Lists the pull requests that are not ready; none, without a reason, where the service lacks the operation. */
-async function readNotReady(values: Place, client: ServiceClient): Promise<NotReadyList> {
+async function readNotReady(values: QueuePlace, client: ServiceClient): Promise<NotReadyList> {
   const records: JsonObject[] = []
   const { list } = listPullRequests
   if (list === undefined) return { records, isComplete: false }
@@ -147,7 +142,7 @@ async function readNotReady(values: Place, client: ServiceClient): Promise<NotRe
 
 /** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
 async function readNotReadyCount(
-  { repo, targetBranch }: Place,
+  { repo, targetBranch }: QueuePlace,
   client: ServiceClient,
 ): Promise<{ readonly count?: number | undefined; readonly why?: string }> {
   const { value, why } = await readUnless(async () => {

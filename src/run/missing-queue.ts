@@ -6,14 +6,14 @@ import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
-import { describeMissingQueue, isSameRepository, type Repository } from '../domain/values/repository.ts'
+import {
+  describeMissingQueue,
+  isSameRepository,
+  type QueuePlace,
+  type Repository,
+} from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
 import type { Cli } from './cli.ts'
-
-interface QueuePlace {
-  readonly repo: Repository
-  readonly targetBranch: string
-}
 
 /** The hints that were found while a command ran, by the queue; undefined for a queue that exists. */
 const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()

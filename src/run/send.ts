@@ -78,10 +78,10 @@ export const explained =
   }
 
 /** Reads what only a person at a terminal is told; undefined for anyone else, and where it cannot be read. */
-export async function forPerson<T>(cli: Cli, read: () => Promise<T>): Promise<T | undefined> {
+export async function forPerson<T>(cli: Cli, work: () => Promise<T>): Promise<T | undefined> {
   if (cli.results !== 'screen' || !readsMore(cli)) return undefined
   try {
-    return await read()
+    return await work()
   } catch {
     cli.host.interrupted.throwIfAborted()
     return undefined

@@ -1,6 +1,6 @@
 import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import type { QueuePlace, Repository } from '../domain/values/repository.ts'
 import { pullRequestArguments, pullRequestNumber, readPullRequests } from './common-inputs.ts'
 import { type Input, type InputContext, paramInput } from './inputs.ts'
 import { readOverrides, setDefinitions, type TypedParam } from './requests.ts'
@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /** A queue: the branch of a repository that it merges into. */
-export type Queue = Pick<Target, 'repo' | 'targetBranch'>
+export type Queue = Pick<QueuePlace, 'repo' | 'targetBranch'>
 
 /** Returns the queue that the settings name. */
 export const queueOfSettings = async (settings: Config): Promise<Queue> => ({

@@ -106,8 +106,8 @@ export async function waitForTargets(
 
 /**
  * Waits for pull requests and returns their results in their order; logs what `pr wait` says on the way, and hands each
- * change to `onChange`. Throws
- * the error of a reading that shows a mistake of the caller or of mergeq; other errors are results.
+ * change to `onChange`. Throws the error of a reading that shows a mistake of the caller or of mergeq; other errors are
+ * results.
  */
 export async function waitForResults(
   targets: readonly WaitTarget[],

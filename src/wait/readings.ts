@@ -93,10 +93,9 @@ async function submitDue(
 }
 
 /**
- * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and one for
- * each 50 that it does not list, or for each of them if the service does not tell of several. A single pull request is read without its queue,
- * unless its state has not changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the
- * service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, but fewer when
+ * Reads the states of pull requests: each queue once, then, 50 at a time, the pull requests that no queue lists; one at a
+ * time if the service does not tell of several. A single pull request is read without its queue, unless its state has not
+ * changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, but fewer when
  * the time is over or a request is rejected. Throws only when a signal interrupts the command.
  */
 export async function readTargets(

@@ -88,15 +88,15 @@ export const prGetCommand = command({
       const { repo, targetBranch } = place
       // The queue has the position of a single pull request.
       const queue =
-        wanted.length === 1
+        wanted.length === 1 && !web
           ? await forPerson(cli, () =>
               tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true }),
             )
           : undefined
       const values = { ...place, ...included }
-      const read = (await readOfSeveral(place)) ?? (await readAlone(cli, values, set, grace))
-      if (read === 'printed') return read
-      const shown = isStacked(read, targetBranch) ? { ...read, stacked: true } : read
+      const found = (await readOfSeveral(place)) ?? (await readAlone(cli, values, set, grace))
+      if (found === 'printed') return found
+      const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
       const record = { prNumber: values.pr, ...shown }
       const table = { columns: recordColumns, rows: [record] }
       // A script that reads JSON does not load what draws.

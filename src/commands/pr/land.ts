@@ -1,3 +1,4 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import {
   cancelPullRequest,
   getMergeQueueTestingDetails,
@@ -19,7 +20,7 @@ export const prLandCommand = command({
   operation: submitPullRequest,
   alsoSends: [
     ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
-    ...[getMergeQueueTestingDetails, cancelPullRequest],
+    ...[getMergeQueueTestingDetails, getMergeQueueMetrics, cancelPullRequest],
   ],
   options: {
     targets: pullRequests,
