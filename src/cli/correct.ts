@@ -2,7 +2,7 @@ import { findSimilarName } from '../domain/similar-name.ts'
 import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, toMergeqError, usageError, usageHint } from '../errors.ts'
-import { type CommandGroup, loadCommands } from '../run/command.ts'
+import type { CommandGroup } from '../run/command.ts'
 import { fieldsOf, findSimilarField } from '../run/fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from '../run/inputs.ts'
 import { otherWords } from './other-words.ts'
@@ -187,11 +187,11 @@ async function hintFor(meant: Hint, word: string, { argv, groups, path }: Mistak
 }
 
 /** Returns the commands of a group, or all groups, by the word that is typed. */
-async function commandsOf(group: string, groups: Groups): Promise<readonly (readonly [string, string])[]> {
+function commandsOf(group: string, groups: Groups): readonly (readonly [string, string])[] {
   if (group === '') return groups.map(({ name }) => [name, name])
-  const commands = await loadCommands(groups.filter(({ name }) => name === group))
-  return commands.flatMap(({ command, alias }) =>
-    [command.slice(group.length + 1), alias ?? []].flat().map(name => [name, command] as const),
+  const { commands = [] } = groups.find(({ name }) => name === group) ?? {}
+  return commands.flatMap(({ name, alias }) =>
+    [name, alias ?? []].flat().map(word => [word, `${group} ${name}`] as const),
   )
 }
 
@@ -208,7 +208,7 @@ function groupOf(word: string): string {
 async function findCommand(group: string, word: string, next: string, groups: Groups) {
   const other = groupOf(next)
   const places = group === '' || (group === 'queue' && other === 'pr') ? [other, group] : [group]
-  const commands = await Promise.all(places.map(place => commandsOf(place, groups)))
+  const commands = places.map(place => commandsOf(place, groups))
   const byName = new Map(commands.toReversed().flat())
   const command = byName.get(word)
   if (command !== undefined) return { meant: command, isGuess: false }
