@@ -127,7 +127,7 @@ export const sh = (words: readonly string[], cwd: string, env: Variables) => run
 
 /** A command line that is mergeq alone: no other program, no pattern of files, nothing that it writes. */
 const isMergeqAlone = (line: string): boolean =>
-  /^mergeq (?!sandbox |guard |queue export |queue pause --all |queue \w+ -f queues\/)[^|&;<>$`*()]*$/.test(
+  /^mergeq (?!sandbox |guard |config set |queue export |queue pause --all |queue \w+ -f queues\/)[^|&;<>$`*()]*$/.test(
     line,
   )
 
