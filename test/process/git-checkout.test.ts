@@ -349,12 +349,13 @@ describe('The pull request whose head is the current commit', () => {
     })
     const fresh = join(place, 'fresh-3')
     git(place, 'init', '-q', '-b', 'fix-cart', fresh)
-    expect(await look(fresh)).toEqual({ isCiJob: false, problem: 'the checkout has no remote' })
+    expect(await look(fresh)).toEqual({ isCiJob: false, problem: 'the checkout has no remote', unpushed: 0 })
     git(fresh, 'remote', 'add', 'origin', 'http://127.0.0.1:1/acme/web')
     expect(await look(fresh)).toEqual({
       isCiJob: false,
       commitProblem: expect.stringMatching(/^ambiguous argument 'HEAD': /),
       branch: 'fix-cart',
+      unpushed: 0,
     })
     const foreign = { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }
     expect(await open(checkout(), { env: foreign }).source.lookUpCheckout()).toMatchObject({

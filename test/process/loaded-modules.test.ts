@@ -74,13 +74,6 @@ const prGet = ['commands-pr-get.cjs']
 const prSubmit = [
   ...['commands-pr-resubmission.cjs', 'commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs'],
 ]
-/** All commands of `pr`, for a correction. */
-const prCommands = [
-  ...['cancel', 'explain', 'get', 'land', 'list', 'restart', 'submit', 'targets', 'testing', 'wait'].map(
-    name => `commands-pr-${name}.cjs`,
-  ),
-  ...['commands-pr-resubmission.cjs', 'commands-pr.cjs', 'shared.cjs'],
-]
 const request = [...prGet, 'http-http-client.cjs', 'http-undici.cjs']
 
 /** What costs milliseconds and is for a few commands only. */
@@ -109,7 +102,7 @@ const kinds: readonly Kind[] = [
     ],
     [...dear, ...secure],
   ],
-  ['pr sbumit', 2, prCommands, [...dear, ...network]],
+  ['pr sbumit', 2, prSubmit, [...dear, ...network]],
   ['pr get --nonsense', 2, prGet, [...dear, ...network]],
   [`pr get 7 ${where} --dry-run`, 0, [...prGet, 'shared.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],

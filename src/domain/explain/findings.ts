@@ -256,7 +256,10 @@ function culpritText(culprit: Json | undefined, targetBranch: string): string | 
  * Returns findings from the details that the record, or the event of its state, gives
  * (docs/reference/service.md, "Timeline"). `failing` are the failing checks that are named already.
  */
-function hostFindings({ record, targetBranch }: Facts, failing: readonly string[]): readonly Finding[] {
+function hostFindings(
+  { record, queue, targetBranch }: Facts,
+  failing: readonly string[],
+): readonly Finding[] {
   const state = stateOf(record)
   const detail = (key: string) => detailOfState(record, key)
   const names = (key: string) => extractNames(detail(key))
@@ -264,6 +267,9 @@ function hostFindings({ record, targetBranch }: Facts, failing: readonly string[
   const causes = names('failureCausingStatuses').filter(name => !failing.includes(name))
   const culprit = culpritText(detail('conflictCulprit'), targetBranch)
   const hostText = getString({ text: detail('apiFailureMessage') ?? null }, 'text') ?? ''
+  // The event names those that were ahead when it was written; some of them may have left since.
+  const listed = queueEntries(queue).map(({ pr }) => `#${pr}`)
+  const isListed = (name: string) => listed.length === 0 || listed.includes(name)
   const { words, sentence } = explainState(record)
   // How it was submitted is no reason why it waits.
   const isSaid =
@@ -278,7 +284,7 @@ function hostFindings({ record, targetBranch }: Facts, failing: readonly string[
     ...namesFinding('failure-causes', causes, found => `Checks that caused the failure: ${found}.`),
     ...namesFinding(
       'waiting-for',
-      [...names('waitingFor'), ...names('prerequisitePullRequests')],
+      [...names('waitingFor'), ...names('prerequisitePullRequests').filter(isListed)],
       found => `It is waiting for ${found}.`,
     ),
     ...(hostText === '' ? [] : [{ code: 'host-says', message: `GitHub says: ${shorten(hostText)}` }]),

@@ -51,6 +51,19 @@ test('`pr explain` prints a row for each fact on a pipe', async () => {
   ])
 })
 
+test('a pull request that was ahead and has left is nothing to wait for', async () => {
+  const timeline = [
+    { state: 'pending', prerequisitePullRequests: [{ prNumber: 91 }, { prNumber: 52 }] },
+    { state: 'not_ready' },
+  ]
+  const { out } = await explain('7', {
+    getSubmittedPullRequest: json(record('PENDING', { timeline })),
+    getQueue: json(queue('RUNNING', [entry(52, 'TESTING'), entry(7, 'PENDING')])),
+  })
+  expect(out).toContain('It is waiting for #52.\n')
+  expect(out).not.toContain('#91')
+})
+
 describe('the requests of `pr explain`', () => {
   const own = json(record('TESTING', { testRunId: uuid }))
 
