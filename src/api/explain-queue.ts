@@ -5,7 +5,6 @@ import {
   unreadNotReady,
 } from '../domain/explain/explain-queue.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
-import { findQueue, summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
 import { stateOf } from '../domain/states.ts'
 import { testRunOf } from '../domain/test-run.ts'
@@ -17,7 +16,7 @@ import { explain, explanationJson } from './explain.ts'
 import { tryRead } from './extra-reads.ts'
 import { readList, readToEnd } from './list.ts'
 import type { BodyOverride } from './operation.ts'
-import { getMergeQueueMetrics, readSamplesIn } from './operations/metrics.ts'
+import { getMergeQueueMetrics, queueMetricsIn } from './operations/metrics.ts'
 import { getPartialPullRequest, listPullRequests } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
 import type { ServiceClient } from './service-client.ts'
@@ -45,7 +44,7 @@ export async function explainQueueAt(
       ? undefined
       : readUnless(() =>
           explain(
-            { values: { ...values, pr: head.pr }, overrides: [] },
+            { values: { ...values, pr: head.pr }, overrides: [], queue },
             client,
             commands.ofPullRequest(head.pr),
           ),
@@ -142,13 +141,12 @@ async function readNotReady(values: QueuePlace, client: ServiceClient): Promise<
 
 /** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
 async function readNotReadyCount(
-  { repo, targetBranch }: QueuePlace,
+  place: QueuePlace,
   client: ServiceClient,
 ): Promise<{ readonly count?: number | undefined; readonly why?: string }> {
   const { value, why } = await readUnless(async () => {
-    const { response } = await callOperation(client, getMergeQueueMetrics, { repo })
-    const queues = summarizeMetrics(readSamplesIn(response.bytes))
-    return findQueue(queues, repo, targetBranch)?.numbers.awaitingMergeability
+    const { response } = await callOperation(client, getMergeQueueMetrics, { repo: place.repo })
+    return queueMetricsIn(response.bytes, place)?.numbers.awaitingMergeability
   })
   return why === undefined ? { count: value } : { why }
 }

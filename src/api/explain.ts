@@ -20,11 +20,13 @@ import { readTestRun } from './test-run-reads.ts'
 interface ExplainedPullRequest {
   readonly values: RequestedPullRequest
   readonly overrides: readonly BodyOverride[]
+  /** Its queue, if that was read already. */
+  readonly queue?: JsonObject
 }
 
 /** Reads what explains a pull request. Throws the error of its record. */
 export async function explain(
-  { values, overrides }: ExplainedPullRequest,
+  { values, overrides, queue: known }: ExplainedPullRequest,
   client: ServiceClient,
   commandFor: ExplainSources['commandFor'],
   limits: RequestLimits = {},
@@ -32,7 +34,9 @@ export async function explain(
   const { pr, repo, targetBranch } = values
   const reads = [
     readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }, { overrides, limits }),
-    tryRead(client, getQueue, { repo, targetBranch }, { limits }),
+    known === undefined
+      ? tryRead(client, getQueue, { repo, targetBranch }, { limits })
+      : { record: known, failure: undefined },
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)

@@ -1,7 +1,13 @@
 import { maxMetricsSize, maxSamples } from '../../domain/limits.ts'
 import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
-import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { defaultHost, queueKey, type Repository, repositoryName } from '../../domain/values/repository.ts'
+import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import {
+  defaultHost,
+  type QueuePlace,
+  queueKey,
+  type Repository,
+  repositoryName,
+} from '../../domain/values/repository.ts'
 import { repository, text } from '../../domain/values/types.ts'
 import { MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -119,6 +125,12 @@ export const getMergeQueueMetrics = defineOperation({
   decoder: expositionDecoder,
   errors: { subject: 'the metrics' },
 })
+
+/** Returns what the metrics in a response say of a queue; undefined if they do not name it. */
+export const queueMetricsIn = (
+  bytes: Uint8Array,
+  { repo, targetBranch }: QueuePlace,
+): QueueMetrics | undefined => findQueue(summarizeMetrics(readSamplesIn(bytes)), repo, targetBranch)
 
 /**
  * Returns each queue that metrics name, with its repository and branch.

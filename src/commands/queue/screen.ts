@@ -1,14 +1,8 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, queueMetricsIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import { formatEstimate, formatInteger, pluralize } from '../../domain/format.ts'
-import {
-  findQueue,
-  type QueueActivity,
-  type QueueMetrics,
-  summarizeMetrics,
-  usualTimeInQueue,
-} from '../../domain/metrics/last-hour.ts'
+import { type QueueActivity, type QueueMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
 import { canResume, queueStateMessage, stateWords } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
@@ -25,14 +19,14 @@ import type { Queue } from '../../run/values.ts'
  */
 export async function readQueueMetrics(
   client: ServiceClient,
-  { repo, targetBranch }: Queue,
+  place: Queue,
   timeLimit = 1_000,
 ): Promise<{ readonly queue: QueueMetrics | undefined } | undefined> {
   const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
   try {
-    const { response } = await tryRead(client, getMergeQueueMetrics, { repo }, options)
+    const { response } = await tryRead(client, getMergeQueueMetrics, { repo: place.repo }, options)
     if (response === undefined) return undefined
-    return { queue: findQueue(summarizeMetrics(readSamplesIn(response.bytes)), repo, targetBranch) }
+    return { queue: queueMetricsIn(response.bytes, place) }
   } catch {
     return undefined
   }

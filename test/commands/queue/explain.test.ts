@@ -98,7 +98,7 @@ test('pull requests of one test run are a batch', async () => {
     { testRunId: 'one', pullRequests: [5, 6] },
     { testRunId: 'two', pullRequests: [7] },
   ])
-  expect(requests.length).toBe(10)
+  expect(requests.length).toBe(9)
 })
 
 test('without the list of pull requests, the metrics say how many are not ready, and no step lists them', async () => {
