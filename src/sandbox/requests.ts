@@ -41,12 +41,6 @@ const getField = (body: JsonObject, path: string): Json | undefined =>
       body,
     )
 
-/** Reads a value that may be left out. Throws 400 for a bad value. */
-export function readOptional<T>(body: JsonObject, path: string, type: FieldType<T>): T | undefined {
-  const value = getField(body, path)
-  return value === undefined ? undefined : checkValue(value, path, type)
-}
-
 /** Parses the body of a request; throws 400 unless it is a JSON object. */
 export function parseBody(text: string): JsonObject {
   let body: Json

@@ -1,4 +1,5 @@
 import type { ServiceClient } from '../api/service-client.ts'
+import { maxTimerDelay } from '../domain/values/time.ts'
 import { timeLeft, type WaitTime } from '../domain/wait-time.ts'
 import { toMergeqError } from '../errors.ts'
 import type { Reading } from './poll.ts'
@@ -24,9 +25,6 @@ export interface SharedQueues {
   join(names: readonly string[], client: ServiceClient, time: WaitTime): QueueSharing & { leave(): void }
 }
 
-/** The longest time that a timer of Node can take, in milliseconds. */
-const maxSleep = 2 ** 31 - 1
-
 /** Creates what the waits of a client share. */
 export function createSharedQueues(): SharedQueues {
   const queues = new Map<string, SharedQueue>()
@@ -43,7 +41,7 @@ export function createSharedQueues(): SharedQueues {
       const follow = async (reading: SharedReading['reading']) => {
         const arrived = new AbortController()
         const signal = AbortSignal.any([interrupted, arrived.signal])
-        const limit = clock.sleep(Math.min(timeLeft(time), maxSleep), signal).then(
+        const limit = clock.sleep(Math.min(timeLeft(time), maxTimerDelay), signal).then(
           () => 'over' as const,
           error => {
             if (arrived.signal.aborted) return 'over' as const

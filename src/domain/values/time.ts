@@ -37,7 +37,7 @@ export function parseDuration(text: string): number {
 }
 
 /** The longest delay of a timer, in milliseconds: 24 days. A timer with a longer delay ends at once. */
-const maxTimerDelay = 2 ** 31 - 1
+export const maxTimerDelay = 2 ** 31 - 1
 
 /** Parses the time limit of a request, a duration, and returns milliseconds, at most 24 days. */
 export const parseTimeLimit = (text: string): number => Math.min(parseDuration(text), maxTimerDelay)
