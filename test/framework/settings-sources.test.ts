@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { mergeq, type Setting } from '../support/harness.ts'
-import { file, mergeSettings, profiles, requestIn, runningQueue } from '../support/settings-sources.ts'
+import { ciJob, file, mergeSettings, profiles, requestIn, runningQueue } from '../support/settings-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { token } from '../support/tokens.ts'
 
@@ -145,16 +145,7 @@ describe('the CI job and the checkout come after the profile and before the defa
       return answer === undefined ? { code: 1, out: '' } : { code: 0, out: answer[1] }
     },
   }
-  const job = mergeSettings(checkout, {
-    env: {
-      CI: 'true',
-      GITHUB_ACTIONS: 'true',
-      GITHUB_REPOSITORY: 'from/ci',
-      GITHUB_EVENT_NAME: 'pull_request',
-      GITHUB_REF: 'refs/pull/7/merge',
-      GITHUB_BASE_REF: 'from-ci',
-    },
-  })
+  const job = mergeSettings(checkout, { env: ciJob })
   const profile = profiles({ default: { repo: 'from/profile', 'target-branch': 'from-profile' } })
   const cases: readonly (readonly [string, Setting, RegExp, RegExp])[] = [
     ['profile', mergeSettings(job, profile), /^profile default$/, /^profile default$/],

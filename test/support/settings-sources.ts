@@ -23,6 +23,16 @@ export const mergeSettings = (one: Setting, other: Setting): Setting => ({
 
 export const requestIn = (out: string) => JSON.parse(out) as { url: string; body?: Record<string, unknown> }
 
+/** The environment of a CI job for pull request 7. */
+export const ciJob = {
+  CI: 'true',
+  GITHUB_ACTIONS: 'true',
+  GITHUB_REPOSITORY: 'from/ci',
+  GITHUB_EVENT_NAME: 'pull_request',
+  GITHUB_REF: 'refs/pull/7/merge',
+  GITHUB_BASE_REF: 'from-ci',
+}
+
 /** A service that takes every token. */
 export const runningQueue = () => ({
   body: '{"state":"RUNNING","enqueuedPullRequests":[{"prNumber":5,"state":"TESTING"}]}',

@@ -1,18 +1,9 @@
 import { expect, test } from 'vitest'
 import { mergeq } from '../../support/harness.ts'
-import { profiles } from '../../support/settings-sources.ts'
+import { ciJob, profiles } from '../../support/settings-sources.ts'
 import { token } from '../../support/tokens.ts'
 
-const job = {
-  env: {
-    CI: 'true',
-    GITHUB_ACTIONS: 'true',
-    GITHUB_REPOSITORY: 'from/ci',
-    GITHUB_EVENT_NAME: 'pull_request',
-    GITHUB_REF: 'refs/pull/7/merge',
-    GITHUB_BASE_REF: 'from-ci',
-  },
-}
+const job = { env: ciJob }
 
 test('`config list --show-origin` has the facts of the job, but for a head commit that may be a merge', async () => {
   const { code, out } = await mergeq('config list --show-origin', job)
