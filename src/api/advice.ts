@@ -1,4 +1,4 @@
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import type { Resource } from './operation.ts'
 
 export interface RefusedRequest {
@@ -17,9 +17,9 @@ export interface Advice {
   /** Returns what to run to see the state of what changes are about. */
   toInspect(resources: readonly Resource[]): readonly string[]
   /** Returns what to run to take pull requests out of their queues. */
-  toCancel(pullRequests: readonly RequestedPullRequest[]): readonly string[]
+  toCancel(pullRequests: readonly PullRequest[]): readonly string[]
   /** Returns what to run to wait for pull requests again. */
-  toWait(pullRequests: readonly RequestedPullRequest[]): readonly string[]
+  toWait(pullRequests: readonly PullRequest[]): readonly string[]
   /** Returns what to run to submit a pull request. */
-  toSubmit(pullRequest: RequestedPullRequest): string
+  toSubmit(pullRequest: PullRequest): string
 }

@@ -5,7 +5,7 @@ import {
   type UnreadSource,
 } from '../domain/explain/explain-pull-request.ts'
 import { stateOf } from '../domain/states.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import { isNotFound } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { readIfFound } from './call.ts'
@@ -18,7 +18,7 @@ import { readTestRun } from './test-run-reads.ts'
 
 /** A pull request, and what `--set` adds to the request for its record. */
 interface ExplainedPullRequest {
-  readonly values: RequestedPullRequest
+  readonly values: PullRequest
   readonly overrides: readonly BodyOverride[]
   /** Its queue, if that was read already. */
   readonly queue?: JsonObject

@@ -1,5 +1,5 @@
 import { stateOf, terminalOutcome } from '../domain/states.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type CallOptions, callOperation } from './call.ts'
@@ -59,7 +59,7 @@ interface TimelineOptions {
 export async function withTimeline(
   client: ServiceClient,
   record: JsonObject,
-  { repo, targetBranch, pr }: RequestedPullRequest,
+  { repo, targetBranch, pr }: PullRequest,
   { overrides = [], limits = {}, states = [] }: TimelineOptions = {},
 ): Promise<JsonObject> {
   const state = stateOf(record)

@@ -1,7 +1,7 @@
 import type { CommitLookup } from '../config/checkout.ts'
 import type { Config } from '../config/settings.ts'
 import { isCompleteCommit } from '../domain/values/commit.ts'
-import { parsePullRequest, type RequestedPullRequest } from '../domain/values/pull-request.ts'
+import { type PullRequest, parsePullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, parseRepository, repositoryName } from '../domain/values/repository.ts'
 import { toMergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
@@ -47,10 +47,7 @@ export function headOf(remote: CommitLookup, record: JsonObject | undefined): Co
  * is a job of this pull request, else that of the checkout if it is the head (docs/reference/cli.md, "The head
  * commit"). Throws a usage error with the reasons if none of them has it.
  */
-export async function findTargetsCommit(
-  pullRequest: RequestedPullRequest,
-  client: ServiceClient,
-): Promise<string> {
+export async function findTargetsCommit(pullRequest: PullRequest, client: ServiceClient): Promise<string> {
   const { settings, logger, nameOf } = client
   const given = await settings.readFrom('option', 'sha')
   if (given !== undefined) return completeCommit(given, nameOf('sha'), settings)
@@ -71,10 +68,7 @@ export async function findTargetsCommit(
 }
 
 /** MERGEQ_SHA is the head of the pull request in MERGEQ_PR, not of another one that was given. */
-async function headOfEnvironment(
-  pullRequest: RequestedPullRequest,
-  { settings }: ServiceClient,
-): Promise<FoundHead> {
+async function headOfEnvironment(pullRequest: PullRequest, { settings }: ServiceClient): Promise<FoundHead> {
   const origin = 'MERGEQ_SHA'
   const sha = await settings.readFrom('option-or-environment', 'sha')
   if (sha === undefined) return {}
@@ -86,7 +80,7 @@ async function headOfEnvironment(
 
 /** Returns the pull request in MERGEQ_PR if it is another one: `#7`, or `#7 of github.com/acme/api`. */
 async function findOtherPullRequest(
-  { pr, repo }: RequestedPullRequest,
+  { pr, repo }: PullRequest,
   reference: string,
   settings: Config,
 ): Promise<string | undefined> {
@@ -99,10 +93,7 @@ async function findOtherPullRequest(
 }
 
 /** The head that a CI job states is that of its own pull request. */
-async function headOfJob(
-  { repo, pr }: RequestedPullRequest,
-  { settings }: ServiceClient,
-): Promise<FoundHead> {
+async function headOfJob({ repo, pr }: PullRequest, { settings }: ServiceClient): Promise<FoundHead> {
   const { ciJob } = settings
   try {
     const [ownPr, ownRepo] = [await ciJob.find('pr'), await ciJob.find('repo')]
@@ -121,7 +112,7 @@ async function headOfJob(
 }
 
 /** The commit of the checkout counts only if it is the head of the pull request: an equal hash proves it. */
-async function headOfCheckout(pullRequest: RequestedPullRequest, client: ServiceClient): Promise<FoundHead> {
+async function headOfCheckout(pullRequest: PullRequest, client: ServiceClient): Promise<FoundHead> {
   const { settings, logger, isDryRun } = client
   const { checkout } = settings
   if (checkout === undefined) return {}
@@ -148,7 +139,7 @@ async function headOfCheckout(pullRequest: RequestedPullRequest, client: Service
 
 /** Reads the record of a pull request; a run of a pull request from a fork has no token to read it with. */
 async function readRecord(
-  { repo, targetBranch, pr }: RequestedPullRequest,
+  { repo, targetBranch, pr }: PullRequest,
   client: ServiceClient,
 ): Promise<JsonObject | undefined> {
   if ((await client.settings.read('forkedRun')) !== undefined) return undefined

@@ -1,7 +1,7 @@
 import type { UnreadSource } from '../domain/explain/explain-pull-request.ts'
 import { isUnderTest, stateOf } from '../domain/states.ts'
 import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../domain/test-run.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import type { JsonObject } from '../json.ts'
 import { tryRead } from './extra-reads.ts'
 import { getMergeQueueTestingDetails } from './operations/pull-requests.ts'
@@ -13,7 +13,7 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
  */
 export async function readTestRun(
   record: JsonObject,
-  { pr, repo, targetBranch }: RequestedPullRequest,
+  { pr, repo, targetBranch }: PullRequest,
   client: ServiceClient,
   limits: RequestLimits = {},
 ): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {

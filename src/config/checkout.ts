@@ -1,4 +1,4 @@
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { explainGit, explainMissingRemote, listPullRequestHeads, listRemotes, runGit } from './git.ts'
@@ -13,7 +13,7 @@ export interface Checkout {
   /** Returns the only commit that begins with some digits. */
   findCommit(digits: string): Promise<CommitLookup>
   /** Returns the head commit of a pull request, as the remote of its repository says it. */
-  findHead(pullRequest: Pick<RequestedPullRequest, 'repo' | 'pr'>): Promise<CommitLookup>
+  findHead(pullRequest: Pick<PullRequest, 'repo' | 'pr'>): Promise<CommitLookup>
 }
 
 const fullHash = /^(?:[\da-f]{40}|[\da-f]{64})$/

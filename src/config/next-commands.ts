@@ -2,7 +2,7 @@ import type { ActionSubject, ExplainSources } from '../domain/explain/explain-pu
 import type { Action, QueueAction } from '../domain/explain/readiness.ts'
 import type { CommandWords } from '../domain/suggested-command.ts'
 import { isCompleteCommit } from '../domain/values/commit.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import { getString } from '../json.ts'
 import type { Config } from './settings.ts'
 
@@ -38,10 +38,7 @@ const queueWords: Readonly<Record<QueueAction, CommandWords>> = {
 
 /** Returns what an explanation of a pull request suggests as command lines. */
 export const nextCommands =
-  (
-    { commandLine }: Pick<Config, 'commandLine'>,
-    pullRequest: RequestedPullRequest,
-  ): ExplainSources['commandFor'] =>
+  ({ commandLine }: Pick<Config, 'commandLine'>, pullRequest: PullRequest): ExplainSources['commandFor'] =>
   (action, subject) =>
     commandLine(
       wordsFor(action, pullRequest.pr, subject),
@@ -50,9 +47,6 @@ export const nextCommands =
 
 /** Returns what an explanation of a queue suggests as command lines. */
 export const nextQueueCommands =
-  (
-    { commandLine }: Pick<Config, 'commandLine'>,
-    queue: Pick<RequestedPullRequest, 'repo' | 'targetBranch'>,
-  ) =>
+  ({ commandLine }: Pick<Config, 'commandLine'>, queue: Pick<PullRequest, 'repo' | 'targetBranch'>) =>
   (action: QueueAction): string =>
     commandLine(queueWords[action], action === 'list-queues' ? { repo: null, targetBranch: null } : queue)

@@ -19,7 +19,7 @@ import { createTokenReader } from '../config/token.ts'
 import { maxConcurrent as maxDepartures } from '../domain/map-concurrent.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import { repositoryKey, repositoryName } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
@@ -184,7 +184,7 @@ interface ClientContext {
   queues(): Promise<SharedQueues>
 }
 
-const targetName = ({ repo, targetBranch, pr }: RequestedPullRequest): string =>
+const targetName = ({ repo, targetBranch, pr }: PullRequest): string =>
   `${repositoryKey(repo)} ${targetBranch} #${pr}`
 
 type OpenCall = Awaited<ReturnType<typeof openCall>>
@@ -228,7 +228,7 @@ async function call(
     const from = clock.now()
     const outcome = await work(opened)
     if (operation.route === submitPullRequest.route && outcome.failure === undefined)
-      context.submissions.set(targetName(opened.values as RequestedPullRequest), { from, to: clock.now() })
+      context.submissions.set(targetName(opened.values as PullRequest), { from, to: clock.now() })
     return outcome
   } finally {
     await opened.client.close()
@@ -434,13 +434,13 @@ async function findPullRequest(
 }
 
 async function explainOpened({ client, values, ...request }: OpenCall): Promise<CallOutcome> {
-  const pullRequest = values as RequestedPullRequest
+  const pullRequest = values as PullRequest
   const commandFor = nextCommands(client.settings, pullRequest)
   return { document: explanationJson(await explain({ ...request, values: pullRequest }, client, commandFor)) }
 }
 
 async function explainOpenedQueue({ client, values, overrides }: OpenCall): Promise<CallOutcome> {
-  const queue = values as Pick<RequestedPullRequest, 'repo' | 'targetBranch'>
+  const queue = values as Pick<PullRequest, 'repo' | 'targetBranch'>
   const explanation = await explainQueueAt({ values: queue, overrides }, client, {
     ofQueue: nextQueueCommands(client.settings, queue),
     ofPullRequest: pr => nextCommands(client.settings, { ...queue, pr }),

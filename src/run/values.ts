@@ -1,16 +1,10 @@
 import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import type { QueuePlace, Repository } from '../domain/values/repository.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
+import type { QueuePlace } from '../domain/values/repository.ts'
 import { pullRequestArguments, pullRequestNumber, readPullRequests } from './common-inputs.ts'
 import { type Input, type InputContext, paramInput } from './inputs.ts'
 import { readOverrides, setDefinitions, type TypedParam } from './requests.ts'
-
-/** A pull request, and the queue that it is in. */
-export interface Target {
-  readonly repo: Repository
-  readonly targetBranch: string
-  readonly pr: number
-}
 
 /** A queue: the branch of a repository that it merges into. */
 export type Queue = Pick<QueuePlace, 'repo' | 'targetBranch'>
@@ -29,17 +23,17 @@ export const queueInput: Input<Queue> = {
 }
 
 /** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
-export async function targetOf(args: ParsedArgs, context: InputContext): Promise<Target> {
+export async function pullRequestOf(args: ParsedArgs, context: InputContext): Promise<PullRequest> {
   return { ...(await queueOfSettings(context.settings.withArgs(args))), pr: pullRequestNumber(args) }
 }
 
 /** The pull requests of a command, those that were typed or the current one; an address also names the repository. */
-export const pullRequests: Input<readonly Target[]> = {
+export const pullRequests: Input<readonly PullRequest[]> = {
   ...pullRequestArguments,
   async read(args, context) {
-    const targets: Target[] = []
-    for (const each of await readPullRequests(args, context)) targets.push(await targetOf(each, context))
-    return targets
+    const found: PullRequest[] = []
+    for (const each of await readPullRequests(args, context)) found.push(await pullRequestOf(each, context))
+    return found
   },
 }
 

@@ -1,7 +1,7 @@
 import type { BodyOverride } from '../api/operation.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { type ReadSeveral, severalReader } from '../api/several-pull-requests.ts'
-import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import type { WaitEnd, WaitOptions, WaitState } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
@@ -81,7 +81,7 @@ export interface Attempt {
 /** A pull request that is waited for. */
 export interface WaitTarget {
   readonly request: {
-    readonly values: RequestedPullRequest
+    readonly values: PullRequest
     readonly overrides: readonly BodyOverride[]
   }
   readonly state: WaitState

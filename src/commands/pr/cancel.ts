@@ -1,7 +1,7 @@
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
@@ -15,8 +15,8 @@ import { explainFinished, readRecordOnce } from './reads.ts'
 const maxRead = 100
 
 /** Returns what a prompt says before its question. The records are read as far as that is possible. */
-async function describeCancellation(pullRequests: readonly RequestedPullRequest[], cli: Cli) {
-  const read = ({ repo, targetBranch, pr }: RequestedPullRequest) =>
+async function describeCancellation(pullRequests: readonly PullRequest[], cli: Cli) {
+  const read = ({ repo, targetBranch, pr }: PullRequest) =>
     readRecordOnce({ repo, targetBranch, pr }, cli).catch(() => ({}))
   const records: (JsonObject | undefined)[] = []
   for await (const record of mapConcurrent(pullRequests.slice(0, maxRead), maxConcurrent, read))
@@ -38,21 +38,24 @@ export const prCancelCommand = command({
   operation: cancelPullRequest,
   alsoSends: [getSubmittedPullRequest],
   destructive: true,
-  options: { targets: pullRequests, yes: yesInput, set: setOf(cancelPullRequest) },
+  options: { pullRequests, yes: yesInput, set: setOf(cancelPullRequest) },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
-  async run({ targets, yes, set }, cli) {
-    const isSeveral = targets.length > 1
+  async run({ pullRequests, yes, set }, cli) {
+    const isSeveral = pullRequests.length > 1
     if (isSeveral && cli.options.dryRun && cli.messages === 'person')
-      await cli.logger.info(`Would cancel ${joinList(targets.map(({ pr }) => `#${pr}`))}.`)
+      await cli.logger.info(`Would cancel ${joinList(pullRequests.map(({ pr }) => `#${pr}`))}.`)
     if (isSeveral && !yes && !cli.options.dryRun) {
-      const described = canPrompt(cli) ? await describeCancellation(targets, cli) : {}
+      const described = canPrompt(cli) ? await describeCancellation(pullRequests, cli) : {}
       await confirm({ ...described, question: 'Continue?', expectedInput: 'y' }, cli)
     }
-    return forEach(cli, cancelPullRequest, targets, async target => {
-      const sent = await send(cli, cancelPullRequest, target, set).catch(
-        explainFinished(cli, target, set, ['ok', 'failed', 'cancelled']),
+    return forEach(cli, cancelPullRequest, pullRequests, async pullRequest => {
+      const sent = await send(cli, cancelPullRequest, pullRequest, set).catch(
+        explainFinished(cli, pullRequest, set, ['ok', 'failed', 'cancelled']),
       )
-      return show(sent, `Cancelled #${target.pr}: removed from the queue for ${target.targetBranch}.`)
+      return show(
+        sent,
+        `Cancelled #${pullRequest.pr}: removed from the queue for ${pullRequest.targetBranch}.`,
+      )
     })
   },
 })

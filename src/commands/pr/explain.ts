@@ -13,7 +13,7 @@ export const prExplainCommand = command({
   summary: 'Explain why pull requests are not merging and what to do next',
   alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   options: {
-    targets: pullRequests,
+    pullRequests,
     web: webInput,
     set: setOf(explainPullRequest),
   },
@@ -30,8 +30,8 @@ export const prExplainCommand = command({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run({ targets, ...options }, cli) {
+  async run({ pullRequests, ...options }, cli) {
     const { explainAll } = await import('./explain/report.ts')
-    return explainAll(targets, options, cli)
+    return explainAll(pullRequests, options, cli)
   },
 })

@@ -7,7 +7,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
-import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { waitOptions } from '../../domain/wait-options.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, type JsonObject } from '../../json.ts'
@@ -19,10 +19,10 @@ import type { Printed } from '../../run/dry-run.ts'
 import { serviceRecord } from '../../run/fields.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
 import { forEach, forPerson, isSheet, read, send, webPage } from '../../run/send.ts'
-import { paramsOf, pullRequests, setOf, type Target } from '../../run/values.ts'
+import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 
 /** A pull request by its number, or by its head branch. */
-interface WantedPullRequest extends Omit<Target, 'pr'> {
+interface WantedPullRequest extends Omit<PullRequest, 'pr'> {
   readonly pr: number | undefined
   readonly head: string | undefined
 }
@@ -35,8 +35,7 @@ const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
   definitions: [...pullRequests.definitions, ...headInput.definitions],
   async read(args, context) {
     const head = await headInput.read(args, context)
-    if (head === undefined)
-      return (await pullRequests.read(args, context)).map(target => ({ ...target, head }))
+    if (head === undefined) return (await pullRequests.read(args, context)).map(each => ({ ...each, head }))
     if (args.has('pr'))
       throw usageError('--head and a pull request cannot be used together.', 'Use only one of them.')
     const repo = await context.settings.require('repo')

@@ -1,6 +1,6 @@
 import { headOf } from '../../api/head-commit.ts'
 import type { CommitLookup } from '../../config/checkout.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
@@ -11,7 +11,7 @@ const notInCheckout: CommitLookup = { problem: 'the checkout is not read' }
 
 /** Returns what the remote says about the head of a pull request. */
 const findRemoteHead = async (
-  pullRequest: RequestedPullRequest,
+  pullRequest: PullRequest,
   { logger, settings: { checkout } }: Cli,
 ): Promise<CommitLookup> =>
   logger.withSpinner(
@@ -24,7 +24,7 @@ const findRemoteHead = async (
  * it is submitted. Or returns why it is not known, without a full stop.
  */
 export const findHead = async (
-  pullRequest: RequestedPullRequest,
+  pullRequest: PullRequest,
   record: JsonObject | undefined,
   cli: Cli,
 ): Promise<CommitLookup> => headOf(await findRemoteHead(pullRequest, cli), record)
@@ -34,7 +34,7 @@ export const findHead = async (
  * usage error if it is not known.
  */
 export async function findOtherHead(
-  pullRequest: RequestedPullRequest,
+  pullRequest: PullRequest,
   record: JsonObject | undefined,
   expected: string,
   cli: Cli,
@@ -42,7 +42,7 @@ export async function findOtherHead(
   return otherThan(await findHead(pullRequest, record, cli), pullRequest, expected)
 }
 
-function otherThan(head: CommitLookup, { pr }: RequestedPullRequest, expected: string): string | undefined {
+function otherThan(head: CommitLookup, { pr }: PullRequest, expected: string): string | undefined {
   if ('commit' in head) return head.commit === expected ? undefined : head.commit
   throw usageError(
     '--match-head needs a checkout, or a pull request that is submitted.',
@@ -55,7 +55,7 @@ function otherThan(head: CommitLookup, { pr }: RequestedPullRequest, expected: s
  * that was read.
  */
 export async function checkHead(
-  pullRequest: RequestedPullRequest,
+  pullRequest: PullRequest,
   expected: string,
   cli: Cli,
 ): Promise<JsonObject | undefined> {

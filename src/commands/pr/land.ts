@@ -23,7 +23,7 @@ export const prLandCommand = command({
     ...[getMergeQueueTestingDetails, getMergeQueueMetrics, cancelPullRequest],
   ],
   options: {
-    targets: pullRequests,
+    pullRequests,
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
     attempts: option(integer(1, 10), 'Maximum submissions of the same head commit', { default: '3' }),
     resubmit: option(
@@ -49,10 +49,10 @@ export const prLandCommand = command({
     'mergeq pr land 123 --attempts 5 --timeout 4h',
     'mergeq pr land 123 124 -o ndjson',
   ],
-  async run({ targets, priority, noBatch, set, attempts, resubmit, ...values }, cli) {
-    const options = await readWaitOptions(values, targets.length, cli)
+  async run({ pullRequests, priority, noBatch, set, attempts, resubmit, ...values }, cli) {
+    const options = await readWaitOptions(values, pullRequests.length, cli)
     const { submitAndWait } = await import('./submit-and-wait.ts')
-    const submission = { targets, priority, noBatch, set }
+    const submission = { pullRequests, priority, noBatch, set }
     return submitAndWait(submission, { ...options, attempts }, cli, resubmit)
   },
 })

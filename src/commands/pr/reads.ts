@@ -2,7 +2,7 @@ import { type CallOptions, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { extendError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Cli, readsMore } from '../../run/cli.ts'
@@ -10,7 +10,7 @@ import { explained } from '../../run/send.ts'
 
 /** Reads the current record of a pull request; undefined if the service does not know it. */
 export const readRecord = (
-  { repo, targetBranch, pr }: RequestedPullRequest,
+  { repo, targetBranch, pr }: PullRequest,
   cli: Cli,
   options: CallOptions,
   operation = getSubmittedPullRequest,
@@ -18,10 +18,8 @@ export const readRecord = (
   readIfFound(cli.client(), operation, { repo, targetBranch, pr }, options)
 
 /** Reads the record without a retry, for what a person at a terminal is told in addition. */
-export const readRecordOnce = (
-  pullRequest: RequestedPullRequest,
-  cli: Cli,
-): Promise<JsonObject | undefined> => readRecord(pullRequest, cli, { limits: { maxRetries: 0 } })
+export const readRecordOnce = (pullRequest: PullRequest, cli: Cli): Promise<JsonObject | undefined> =>
+  readRecord(pullRequest, cli, { limits: { maxRetries: 0 } })
 
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
 
@@ -32,7 +30,7 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
  */
 export const explainFinished = (
   cli: Cli,
-  pullRequest: RequestedPullRequest,
+  pullRequest: PullRequest,
   overrides: readonly BodyOverride[],
   outcomes: readonly (keyof typeof sentences)[],
 ) =>

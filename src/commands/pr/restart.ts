@@ -9,13 +9,13 @@ export const prRestartCommand = command({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   alsoSends: [getSubmittedPullRequest],
-  options: { targets: pullRequests, set: setOf(restartTestsOnPullRequest) },
+  options: { pullRequests, set: setOf(restartTestsOnPullRequest) },
   examples: ['mergeq pr restart 123'],
-  run: ({ targets, set }, cli) =>
-    forEach(cli, restartTestsOnPullRequest, targets, async target => {
-      const sent = await send(cli, restartTestsOnPullRequest, target, set).catch(
-        explainFinished(cli, target, set, ['ok', 'failed', 'cancelled']),
+  run: ({ pullRequests, set }, cli) =>
+    forEach(cli, restartTestsOnPullRequest, pullRequests, async pullRequest => {
+      const sent = await send(cli, restartTestsOnPullRequest, pullRequest, set).catch(
+        explainFinished(cli, pullRequest, set, ['ok', 'failed', 'cancelled']),
       )
-      return show(sent, `Requested a restart of the tests of #${target.pr}.`)
+      return show(sent, `Requested a restart of the tests of #${pullRequest.pr}.`)
     }),
 })

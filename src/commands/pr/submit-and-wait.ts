@@ -6,6 +6,7 @@ import { readTestRun } from '../../api/test-run-reads.ts'
 import { formatInstant } from '../../domain/format.ts'
 import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../../domain/reasons.ts'
 import { outcomeOfRecord, stateOf } from '../../domain/states.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { isOtherCommit, isOutdated, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
 import {
   failureOrThrow,
@@ -20,7 +21,6 @@ import type { Cli } from '../../run/cli.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../run/report.ts'
 import { read } from '../../run/send.ts'
-import type { Target } from '../../run/values.ts'
 import { giveUpLimit } from '../../wait/poll.ts'
 import type { DueTarget, Submit } from '../../wait/readings.ts'
 import type { Wait, WaitTarget } from '../../wait/wait-target.ts'
@@ -30,7 +30,7 @@ import { startCommandWait, WaitReporter } from './wait-report.ts'
 
 /** What is submitted: pull requests, how, and what `--set` adds to the requests. */
 export interface Submission {
-  readonly targets: readonly Target[]
+  readonly pullRequests: readonly PullRequest[]
   readonly priority: string | number | undefined
   readonly noBatch: boolean | undefined
   readonly set: readonly BodyOverride[]
@@ -60,13 +60,13 @@ export async function submitAndWait(
   resubmit: Resubmit = 'safe',
 ): Promise<number> {
   // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-  const { targets, priority, noBatch, set } = submission
+  const { pullRequests, priority, noBatch, set } = submission
   if (cli.options.dryRun) {
-    const values = targets.map(target => ({ ...target, priority, noBatch }))
+    const values = pullRequests.map(each => ({ ...each, priority, noBatch }))
     return printRequests(cli, submitPullRequest, values, set)
   }
   const wait = startCommandWait(options, cli)
-  const requests = targets.map(values => ({ values, overrides: [] }))
+  const requests = pullRequests.map(values => ({ values, overrides: [] }))
   const reporter = new WaitReporter(requests, wait, cli)
   const submitting: Submitting = {
     cli,
@@ -88,7 +88,7 @@ export async function submitAndWait(
       results.set(request, { code: failure.exit, failure: named })
       const isLast = isPermanent(failure) || (options.stopsOnError && !isPassing(failure))
       if (isLast && requests.length > 1) {
-        const names = targets.map(({ pr }) => `#${pr}`)
+        const names = pullRequests.map(({ pr }) => `#${pr}`)
         const soFar = requests.map(request => results.get(request))
         await warnUnfinished(submitPullRequest, names, soFar, cli)
       }

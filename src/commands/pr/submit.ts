@@ -11,6 +11,7 @@ import { getSubmittedPullRequests } from '../../api/operations/several-pull-requ
 import { joinList } from '../../domain/format.ts'
 import { describeBase, isStacked } from '../../domain/stacks.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { styled } from '../../output/styled-text.ts'
@@ -20,7 +21,7 @@ import { command } from '../../run/command.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, forPerson, send, show } from '../../run/send.ts'
-import { paramsOf, pullRequests, setOf, type Target } from '../../run/values.ts'
+import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
 import { describeResubmission } from './resubmission.ts'
@@ -32,7 +33,7 @@ const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 
 const maxSuggested = 10
 
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
-async function suggestWait(pullRequests: readonly Target[], cli: Cli): Promise<void> {
+async function suggestWait(pullRequests: readonly PullRequest[], cli: Cli): Promise<void> {
   const { results, messages, logger, settings } = cli
   if (results !== 'screen' || messages !== 'person') return
   const [first] = pullRequests
@@ -47,7 +48,7 @@ async function suggestWait(pullRequests: readonly Target[], cli: Cli): Promise<v
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
-async function isPausedQueue({ repo, targetBranch }: Target, cli: Cli): Promise<boolean> {
+async function isPausedQueue({ repo, targetBranch }: PullRequest, cli: Cli): Promise<boolean> {
   const once = { once: true, quiet: true }
   const { record } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, once)
   return stateOf(record) === 'PAUSED'
@@ -78,7 +79,7 @@ export const prSubmitCommand = command({
     ...[getMergeQueueTestingDetails, getMergeQueueMetrics, cancelPullRequest],
   ],
   options: {
-    targets: pullRequests,
+    pullRequests,
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
     wait: waitInput,
     ...waitInputs,
@@ -98,24 +99,24 @@ export const prSubmitCommand = command({
     'mergeq pr submit 123 124 --priority high',
     'mergeq pr submit 123 --wait',
   ],
-  async run({ targets, priority, noBatch, set, wait, ...waitValues }, cli) {
+  async run({ pullRequests, priority, noBatch, set, wait, ...waitValues }, cli) {
     if (wait) {
-      const waitOptions = await readWaitOptions(waitValues, targets.length, cli)
+      const waitOptions = await readWaitOptions(waitValues, pullRequests.length, cli)
       const { submitAndWait } = await import('./submit-and-wait.ts')
-      return submitAndWait({ targets, priority, noBatch, set }, waitOptions, cli)
+      return submitAndWait({ pullRequests, priority, noBatch, set }, waitOptions, cli)
     }
-    const head = await resolveHead(waitValues.matchHead, targets.length, cli.client())
-    const [only] = targets
+    const head = await resolveHead(waitValues.matchHead, pullRequests.length, cli.client())
+    const [only] = pullRequests
     const checked =
       head !== undefined && only !== undefined && !cli.options.dryRun
         ? await (await import('./head.ts')).checkHead(only, head, cli)
         : undefined
-    const submit = async (target: Target) => {
-      const { pr, targetBranch } = target
-      const before = await forPerson(cli, () => readRecordOnce(target, cli))
-      const sent = await send(cli, submitPullRequest, { ...target, priority, noBatch }, set, { head }).catch(
-        explainFinished(cli, target, set, ['ok']),
-      )
+    const submit = async (pullRequest: PullRequest) => {
+      const { pr, targetBranch } = pullRequest
+      const before = await forPerson(cli, () => readRecordOnce(pullRequest, cli))
+      const sent = await send(cli, submitPullRequest, { ...pullRequest, priority, noBatch }, set, {
+        head,
+      }).catch(explainFinished(cli, pullRequest, set, ['ok']))
       if (sent === 'printed') return sent
       const record = before ?? checked
       const base = describeBase(pr, record, targetBranch)
@@ -131,8 +132,8 @@ export const prSubmitCommand = command({
         : shown
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-    const code = await forEach(cli, submitPullRequest, targets, submit, { atOnce: 1 })
-    if (code === 0 && !cli.options.dryRun) await suggestWait(targets, cli)
+    const code = await forEach(cli, submitPullRequest, pullRequests, submit, { atOnce: 1 })
+    if (code === 0 && !cli.options.dryRun) await suggestWait(pullRequests, cli)
     return code
   },
 })

@@ -2,6 +2,7 @@ import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../ap
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
@@ -10,7 +11,7 @@ import { command } from '../../run/command.ts'
 import { argsForPullRequest } from '../../run/common-inputs.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, send, show } from '../../run/send.ts'
-import { paramsOf, setOf, type Target, targetOf } from '../../run/values.ts'
+import { paramsOf, pullRequestOf, setOf } from '../../run/values.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */
 function withoutProgram(args: ParsedArgs): ParsedArgs {
@@ -98,7 +99,7 @@ const targetSources: readonly OptionDefinition[] = [
 ]
 
 /** What is set: the targets of a pull request at a commit; undefined with --no-sha. */
-interface Upload extends Target {
+interface Upload extends PullRequest {
   readonly sha: string | undefined
   readonly targets: ImpactedTargets
 }
@@ -123,26 +124,26 @@ const upload: Input<Upload> = {
     const ifEmpty = ifEmptyInput.read(given)
     const own = argsForPullRequest(given, isReference ? first : await context.currentPullRequest(args))
     const settings = context.settings.withArgs(own)
-    const target = await targetOf(own, context)
-    const sha = await readCommit(own, target, { ...context.client(), settings })
+    const pullRequest = await pullRequestOf(own, context)
+    const sha = await readCommit(own, pullRequest, { ...context.client(), settings })
     const words = source === '--exec' ? (own.get('--') ?? []) : (own.get(source) ?? [])
     const { readTargets } = await import('./read-targets.ts')
     const targets = await readTargets(source, words, { ifEmpty, context: { ...context, settings } })
-    return { ...target, sha, targets }
+    return { ...pullRequest, sha, targets }
   },
 }
 
 /** Returns the commit that the targets belong to; undefined with --no-sha. */
 async function readCommit(
   args: ParsedArgs,
-  target: Target,
+  pullRequest: PullRequest,
   client: ServiceClient,
 ): Promise<string | undefined> {
   if (args.has('--sha') && args.has('--no-sha'))
     throw usageError('--sha and --no-sha cannot be used together.')
   if (args.has('--no-sha')) return undefined
   const { findTargetsCommit } = await import('../../api/head-commit.ts')
-  return findTargetsCommit(target, client)
+  return findTargetsCommit(pullRequest, client)
 }
 
 export const prTargetsCommand = command({

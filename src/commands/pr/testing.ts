@@ -43,7 +43,7 @@ import { printRequests } from '../../run/dry-run.ts'
 import { serviceRecord } from '../../run/fields.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, read, type Sent, show, webPage } from '../../run/send.ts'
-import { setOf, targetOf } from '../../run/values.ts'
+import { pullRequestOf, setOf } from '../../run/values.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -84,11 +84,11 @@ const wantedRun: Input<WantedRun> = {
       throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
     const word = asked ?? (run !== undefined && isPullRequestReference(run) ? run : undefined)
     if (word !== undefined)
-      return { ...(await targetOf(argsForPullRequest(args, word), context)), run: undefined }
+      return { ...(await pullRequestOf(argsForPullRequest(args, word), context)), run: undefined }
     const id = run ?? (await context.settings.read('testRun'))
     if (id === undefined) {
       const current = argsForPullRequest(args, await context.currentPullRequest(args))
-      return { ...(await targetOf(current, context)), run: undefined }
+      return { ...(await pullRequestOf(current, context)), run: undefined }
     }
     const repo = await context.settings.require('repo')
     const targetBranch = await context.settings.require('targetBranch')

@@ -1,6 +1,6 @@
 import { serviceWordNames } from '../../domain/service-words.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
-import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'
 import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
@@ -76,7 +76,7 @@ export async function readWaitOptions(
 }
 
 /** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */
-export function waitCommand(pullRequests: readonly RequestedPullRequest[], commandLine: CommandLine): string {
+export function waitCommand(pullRequests: readonly PullRequest[], commandLine: CommandLine): string {
   const [first] = pullRequests
   const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryKey(repo))).size <= 1
   const references = pullRequests.map(({ pr, repo }) => (isOneRepository ? pr : urlOfPullRequest(repo, pr)))

@@ -4,23 +4,26 @@ import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import { pullRequests, setOf, type Target } from '../../run/values.ts'
+import { pullRequests, setOf } from '../../run/values.ts'
 import { readWaitOptions, waitInputs, waitRecord, waitTimeLimit } from './wait-options.ts'
 
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
-  targets: readonly Target[],
+  pullRequests: readonly PullRequest[],
   set: readonly BodyOverride[],
   { failOnPaused }: WaitOptions,
   cli: Cli,
 ): Promise<number> {
-  const first = targets.slice(0, 1)
-  const inQueue = targets.filter(target => first.some(other => queueName(other) === queueName(target)))
+  const first = pullRequests.slice(0, 1)
+  const inQueue = pullRequests.filter(pullRequest =>
+    first.some(other => queueName(other) === queueName(pullRequest)),
+  )
   return inQueue.length > 1 || failOnPaused
     ? printRequests(
         cli,
@@ -41,7 +44,7 @@ export const prWaitCommand = command({
     getMergeQueueMetrics,
   ],
   options: {
-    targets: pullRequests,
+    pullRequests,
     ...waitInputs,
     set: setOf(getSubmittedPullRequest),
   },
@@ -59,11 +62,14 @@ export const prWaitCommand = command({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async run({ targets, set, ...values }, cli) {
-    const options = await readWaitOptions(values, targets.length, cli)
-    if (cli.options.dryRun) return printFirstReading(targets, set, options, cli)
+  async run({ pullRequests, set, ...values }, cli) {
+    const options = await readWaitOptions(values, pullRequests.length, cli)
+    if (cli.options.dryRun) return printFirstReading(pullRequests, set, options, cli)
     const { waitAndReport } = await import('./wait-report.ts')
-    const waiting = targets.map(target => ({ request: { values: target, overrides: set }, state: {} }))
+    const waiting = pullRequests.map(pullRequest => ({
+      request: { values: pullRequest, overrides: set },
+      state: {},
+    }))
     return waitAndReport(waiting, options, cli)
   },
 })

@@ -2,6 +2,7 @@ import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
+import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { Cli } from '../../run/cli.ts'
@@ -12,7 +13,7 @@ import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { flag } from '../../run/inputs.ts'
 import { explained, forOne, read, send, show } from '../../run/send.ts'
-import { paramsOf, type Queue, setOf, type Target } from '../../run/values.ts'
+import { paramsOf, type Queue, setOf } from '../../run/values.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: Queue, cli: Cli): Promise<readonly QueueEntry[]> {
@@ -25,9 +26,9 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
 type CancelResult = 'cancelled' | 'gone'
 
 /** Cancels a pull request that the queue lists, unless it left the queue meanwhile. */
-async function cancel(target: Target, cli: Cli): Promise<CancelResult> {
+async function cancel(pullRequest: PullRequest, cli: Cli): Promise<CancelResult> {
   try {
-    await read(cli, cancelPullRequest, target)
+    await read(cli, cancelPullRequest, pullRequest)
     return 'cancelled'
   } catch (error) {
     if (toMergeqError(error).kind === 'not-found') return 'gone'
@@ -40,10 +41,10 @@ async function cancel(target: Target, cli: Cli): Promise<CancelResult> {
  * the exit code.
  */
 async function cancelAll(values: Queue, cli: Cli): Promise<number> {
-  const targets = (await readQueued(values, cli)).map(({ pr }) => ({ ...values, pr }))
-  const { outcomes, report } = await each(cli, cancelPullRequest, targets, target => cancel(target, cli), {
+  const queued = (await readQueued(values, cli)).map(({ pr }) => ({ ...values, pr }))
+  const { outcomes, report } = await each(cli, cancelPullRequest, queued, each => cancel(each, cli), {
     atOnce: 1,
-    resource: target => target,
+    resource: pullRequest => pullRequest,
   })
   const numbersOf = (wanted: CancelResult) =>
     outcomes.flatMap(({ item, result }) => (result === wanted ? item.pr : []))

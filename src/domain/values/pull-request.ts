@@ -1,8 +1,8 @@
 import { usageError } from '../../errors.ts'
 import { looksLikeHost, type Repository, repositoryName } from './repository.ts'
 
-/** The values of a request that name its pull request. */
-export type RequestedPullRequest = {
+/** A pull request, and the queue that it is in: the values of a request that name it. */
+export type PullRequest = {
   readonly repo: Repository
   readonly targetBranch: string
   readonly pr: number

@@ -7,6 +7,7 @@ import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../d
 import { againText, causerText } from '../../../domain/reasons.ts'
 import { canResume, isFailedOrCancelled } from '../../../domain/states.ts'
 import { failedCheckText } from '../../../domain/test-run.ts'
+import type { PullRequest } from '../../../domain/values/pull-request.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
@@ -15,28 +16,27 @@ import { type Cli, drawsResults } from '../../../run/cli.ts'
 import { printRequests } from '../../../run/dry-run.ts'
 import { each } from '../../../run/each.ts'
 import { openPage } from '../../../run/open-page.ts'
-import type { Target } from '../../../run/values.ts'
 import { readRecord } from '../reads.ts'
 import { describeTimeToMerge } from '../time-to-merge.ts'
 
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
 export async function explainAll(
-  targets: readonly Target[],
+  pullRequests: readonly PullRequest[],
   { web, set }: { readonly web: boolean; readonly set: readonly BodyOverride[] },
   cli: Cli,
 ): Promise<number> {
-  if (cli.options.dryRun) return printRequests(cli, getPartialPullRequest, targets, set)
-  const isOnly = targets.length === 1
+  if (cli.options.dryRun) return printRequests(cli, getPartialPullRequest, pullRequests, set)
+  const isOnly = pullRequests.length === 1
   let isFirst = true
   const steps: NextStep[] = []
-  const print = async (target: Target, explanation: Explanation): Promise<void> => {
-    const url = urlOfPullRequest(target.repo, target.pr)
+  const print = async (pullRequest: PullRequest, explanation: Explanation): Promise<void> => {
+    const url = urlOfPullRequest(pullRequest.repo, pullRequest.pr)
     const queueState = explanation.queue?.state ?? ''
     // That the queue is paused is said already.
     const isRunning = !canResume(queueState)
     const time =
       isOnly && isRunning && isQueued(explanation)
-        ? await describeTimeToMerge(target, queueState, cli)
+        ? await describeTimeToMerge(pullRequest, queueState, cli)
         : undefined
     const lines = isOnly
       ? explanationProse(explanation, url, cli.startedAt, time)
@@ -54,14 +54,18 @@ export async function explainAll(
   const { report } = await each(
     cli,
     getPartialPullRequest,
-    targets,
-    target =>
+    pullRequests,
+    pullRequest =>
       web
-        ? openPullRequest(target, set, cli)
-        : explain({ values: target, overrides: set }, cli.client(), nextCommands(cli.settings, target)),
+        ? openPullRequest(pullRequest, set, cli)
+        : explain(
+            { values: pullRequest, overrides: set },
+            cli.client(),
+            nextCommands(cli.settings, pullRequest),
+          ),
     {
       atOnce: web ? 1 : undefined,
-      resource: target => target,
+      resource: pullRequest => pullRequest,
       async print({ item, result }) {
         if (result !== undefined) await print(item, result)
         return undefined
@@ -78,12 +82,12 @@ export async function explainAll(
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
 async function openPullRequest(
-  target: Target,
+  pullRequest: PullRequest,
   overrides: readonly BodyOverride[],
   cli: Cli,
 ): Promise<undefined> {
-  await readRecord(target, cli, { overrides }, getPartialPullRequest)
-  await openPage(urlOfPullRequest(target.repo, target.pr), cli)
+  await readRecord(pullRequest, cli, { overrides }, getPartialPullRequest)
+  await openPage(urlOfPullRequest(pullRequest.repo, pullRequest.pr), cli)
 }
 
 /** Whether the pull request may still merge, and nothing that a person must change is in its way. */
