@@ -1,0 +1,134 @@
+import { findCurrentPullRequest } from '../api/current-pull-request.ts'
+import { readReference } from '../api/resolve.ts'
+import { createServiceClient, limitPrograms, type ServiceClient } from '../api/service-client.ts'
+import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
+import { createTokenReader } from '../config/token.ts'
+import type { SendingTime } from '../domain/service-clock.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
+import { repositoryKey } from '../domain/values/repository.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
+import { MergeqError, usageError } from '../errors.ts'
+import { createInterruption, type ServiceHost } from '../host/host.ts'
+import type { Traffic } from '../http/traffic.ts'
+import type { Json } from '../json.ts'
+import { createLogger, type LogWriter } from '../output/logger.ts'
+import type { Redactor } from '../output/redactor.ts'
+import { libraryAdvice } from './advice.ts'
+import { type GivenSettings, sourceOf } from './options.ts'
+
+/** How a call ended. */
+export interface CallOutcome {
+  /** The result; after an error, the receipt of a change or the part of a list that was read, else null. */
+  readonly document: Json
+  readonly failure?: MergeqError
+}
+
+/** What all calls of a client share. */
+export interface ClientContext {
+  readonly settings: GivenSettings
+  /** Whether settings that no option gives are looked up. */
+  readonly discover: boolean
+  readonly host: ServiceHost
+  /** Writes what the command line would print on standard error. */
+  readonly write: LogWriter['write']
+  /** The signal of the client, which aborts every call. */
+  readonly signal: AbortSignal | undefined
+  /** The address of the proxy, in the place of that of the environment. */
+  readonly proxy: string | undefined
+  readonly traffic: Traffic
+  readonly secrets: Redactor
+  /** Whether messages name the token as an option. */
+  readonly namesToken: boolean
+  /** When pull requests were submitted: a wait does not take the end of an earlier attempt for the result. */
+  readonly submissions: Map<string, SendingTime>
+}
+
+/** The name of a pull request of the service: `github.com/acme/web main #7`. */
+export const targetName = ({ repo, targetBranch, pr }: PullRequest): string =>
+  `${repositoryKey(repo)} ${targetBranch} #${pr}`
+
+/**
+ * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;
+ * `release` ends this. The others get no listener: Node 20 would warn of many.
+ */
+function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
+  const source = AbortSignal.any(signals.filter(signal => signal !== undefined))
+  const interruption = createInterruption()
+  const abort = () =>
+    interruption.abort(new MergeqError('interrupted', 'The call was aborted.', {}, source.reason))
+  if (source.aborted) abort()
+  source.addEventListener('abort', abort)
+  return { signal: interruption.signal, release: () => source.removeEventListener('abort', abort) }
+}
+
+/** The client of one call. */
+export interface CallClient extends ServiceClient {
+  readonly settings: Config
+  readonly discover: boolean
+  close(): Promise<void>
+}
+
+const nameOf = (name: string): string => name
+
+/** Creates the client of a call, which ends with the signal of the call and with that of the client. */
+export async function createCallClient(
+  given: GivenSettings,
+  signal: AbortSignal | undefined,
+  { secrets, namesToken, write, discover, proxy, traffic, ...context }: ClientContext,
+  { changes, time }: { readonly changes: boolean; readonly time?: WaitTime },
+): Promise<CallClient> {
+  if (!discover && given.profile !== undefined)
+    throw usageError('profile cannot be used with discover: false.', 'Leave out profile.')
+  const { signal: interrupted, release } = followSignals(context.signal, signal)
+  // What git says is kept for each host: another call reads the checkout again.
+  const ofCall = { ...context.host, interrupted }
+  const host = time === undefined ? ofCall : limitPrograms(ofCall, time)
+  const logger = createLogger({ write }, { quiet: false, verbose: false, json: true })
+  const settings = resolveSettings(sourceOf(given), host, {
+    changes,
+    changesSettings: false,
+    needsSettings: discover,
+    nameOf,
+    notify: text => logger.infoOnce(text),
+  })
+  const storeError = await settings.checkStore()
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
+  const parts = {
+    nameOf,
+    advice: libraryAdvice,
+    host,
+    settings,
+    options: { timeout: await settings.read('timeout'), verbose: false },
+    time,
+    proxy,
+    traffic,
+    maxRetries: await settings.require('retries'),
+    logger,
+    secrets,
+    token: createTokenReader(host, settings, { hide: secrets.hide, warn: logger.warn, isOption: namesToken }),
+    renewsToken: true,
+  }
+  const client = createServiceClient(parts)
+  return { ...client, discover, close: () => client.close().finally(release) }
+}
+
+/** Finds the pull request of a call, and the settings of its repository, which an address names too. */
+export async function findPullRequest(
+  reference: string | undefined,
+  given: GivenSettings,
+  client: CallClient,
+): Promise<{ readonly number: number; readonly settings: Config }> {
+  const { settings } = client
+  if (reference === undefined && !client.discover) throw notGivenError('pr')
+  const text =
+    reference ??
+    (await findCurrentPullRequest(settings, client, {
+      advice: 'Set the option pr.',
+      give: pr => `set the option pr to ${pr}.`,
+    }))
+  const givenRepo = given.repo === undefined ? undefined : String(given.repo)
+  const { number, repo } = readReference(text, givenRepo, client.nameOf)
+  if (repo === undefined) return { number, settings }
+  if (given.repo !== undefined) return { number, settings }
+  return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
+}

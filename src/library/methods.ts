@@ -1,0 +1,177 @@
+import { callOperation } from '../api/call.ts'
+import { completeCommit, findTargetsCommit } from '../api/head-commit.ts'
+import { incompleteListError, type ListEnd, readList } from '../api/list.ts'
+import {
+  type BodyOverride,
+  checkOverrides,
+  createReceipt,
+  isAlwaysSent,
+  isChange,
+  type List,
+  type Operation,
+} from '../api/operation.ts'
+import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import { resourceOf } from '../api/request.ts'
+import { resolveValues } from '../api/resolve.ts'
+import { rangeEnd } from '../api/service-time.ts'
+import { notGivenError } from '../config/settings.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
+import { encodeTargets } from '../domain/values/target-list.ts'
+import { toMergeqError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import {
+  type CallClient,
+  type CallOutcome,
+  type ClientContext,
+  createCallClient,
+  findPullRequest,
+  targetName,
+} from './call-client.ts'
+import { iteratorName, methodName } from './method-names.ts'
+import { type GivenSettings, methodReaders, readCallOptions, settingsIn } from './options.ts'
+
+/** A call whose options are read, and its client. */
+export type OpenCall = Awaited<ReturnType<typeof openCall>>
+
+/** Checks the options of a call and opens its client, which the caller closes. */
+async function openCall(operation: Operation, name: string, options: unknown, context: ClientContext) {
+  const { signal, ...values } = readCallOptions(name, options, methodReaders(operation))
+  const given = { ...context.settings, ...settingsIn(values) }
+  const overrides = (values.set ?? []) as readonly BodyOverride[]
+  const setters = Object.entries(operation.params)
+    .filter(
+      ([option, param]) =>
+        Object.hasOwn(given, option) || Object.hasOwn(values, option) || isAlwaysSent(option, param),
+    )
+    .map(([option, param]) => ({ name: option, param }))
+  checkOverrides(`${name}: set`, overrides, setters)
+  const client = await createCallClient(given, signal, context, { changes: isChange(operation) })
+  try {
+    const { nameOf } = client
+    const { settings, ...read } = await readGiven(operation, values, given, client)
+    const caller = { settings, nameOf, prefix: `${name}: ` }
+    const resolved = await resolveValues(operation, read.values, overrides, caller)
+    const now = await rangeEnd(client, operation, resolved, client.host.clock.now())
+    const list = operation.list?.(resolved, now, nameOf)
+    return { operation, values: resolved, overrides, client, list }
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+/** Calls an operation: `work` sends what it takes. */
+export async function call(
+  operation: Operation,
+  options: unknown,
+  context: ClientContext,
+  work: (opened: OpenCall) => Promise<CallOutcome>,
+): Promise<CallOutcome> {
+  const opened = await openCall(operation, methodName(operation), options, context)
+  const { clock } = context.host
+  try {
+    const from = clock.now()
+    const outcome = await work(opened)
+    if (operation.route === submitPullRequest.route && outcome.failure === undefined)
+      context.submissions.set(targetName(opened.values as PullRequest), { from, to: clock.now() })
+    return outcome
+  } finally {
+    await opened.client.close()
+  }
+}
+
+/** Yields the records of a list; requests a page when the records before it were taken. */
+export async function* iterate(operation: Operation, options: unknown, context: ClientContext) {
+  const opened = await openCall(operation, iteratorName(operation), options, context)
+  try {
+    const { list } = opened
+    if (list === undefined) return
+    for await (const { records, end } of readList(opened.client, list, opened)) {
+      yield* records
+      if (end !== undefined) await checkEnd(end, opened.client)
+    }
+  } finally {
+    await opened.client.close()
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Returns what a call gives of a request, and the settings of the repository that its pull request names. */
+async function readGiven(
+  { params }: Operation,
+  { pr, targets, ...values }: Values,
+  given: GivenSettings,
+  client: CallClient,
+) {
+  const own = Object.entries(values).filter(([name]) => !Object.hasOwn(given, name))
+  const result = new Map<string, unknown>(own)
+  if (targets !== undefined) result.set('targets', encodeTargets(targets as 'ALL' | readonly string[]))
+  if (params.run !== undefined && values.run === undefined && pr === undefined) {
+    // The test run that the CI job runs on.
+    if (!client.discover) throw notGivenError('run')
+    result.set('run', params.run.type.check(await client.settings.require('testRun')))
+  }
+  const needsPullRequest =
+    params.pr !== undefined && (params.pr.required || params.head !== undefined) && values.head === undefined
+  if (pr === undefined && !needsPullRequest) return { values: result, settings: client.settings }
+  const { number, settings } = await findPullRequest(pr === undefined ? undefined : String(pr), given, client)
+  result.set('pr', number)
+  if (params.sha !== undefined)
+    result.set('sha', await readCommit(values.sha, number, { ...client, settings }))
+  return { values: result, settings }
+}
+
+/** Returns the commit that targets belong to: the one that the caller gives, or else the head of the pull request. */
+async function readCommit(sha: unknown, pr: number, client: CallClient): Promise<string | false> {
+  const { settings } = client
+  if (sha === false) return false
+  if (sha !== undefined) return completeCommit(String(sha), 'sha', settings)
+  if (!client.discover) throw notGivenError('sha')
+  const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
+  return findTargetsCommit({ repo, targetBranch, pr }, client)
+}
+
+/** Sends the request of an operation, or the requests of a list. */
+export async function send(opened: OpenCall): Promise<CallOutcome> {
+  const { client, operation, values, overrides } = opened
+  const { route } = operation
+  if (opened.list !== undefined) return collectRecords(opened, opened.list)
+  try {
+    const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values, {
+      overrides,
+    })
+    const document = response.document?.(response.records)
+    return { document: document ?? createReceipt(route, resource, delivery, undefined, wasQueued) }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const { delivery } = failure.details
+    const resource = resourceOf(values)
+    const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
+    return { document, failure }
+  }
+}
+
+/** Reads a whole list as one document. */
+async function collectRecords(opened: OpenCall, list: List): Promise<CallOutcome> {
+  const found: JsonObject[] = []
+  let document: JsonObject | null = null
+  try {
+    for await (const { records, end } of readList(opened.client, list, opened)) {
+      for (const record of records) found.push(record)
+      if (end === undefined) continue
+      document = { [list.operation.pages?.key ?? '']: found, ...end.envelope }
+      await checkEnd(end, opened.client)
+    }
+    return { document }
+  } catch (error) {
+    return { document, failure: toMergeqError(error) }
+  }
+}
+
+/** Reports what is to be said about a list. Throws the error of a list that could not be read completely. */
+async function checkEnd(end: ListEnd, { logger }: CallClient): Promise<void> {
+  if (end.failure?.kind === 'interrupted') throw end.failure
+  for (const note of end.notes) await logger.info(note)
+  if (end.isBroken) throw incompleteListError(end)
+}
