@@ -7,9 +7,12 @@ import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { clientOperations } from '../../src/api/operations/index.ts'
 import { sandboxTypes } from '../../src/domain/values/sandbox.ts'
 import { exitCodeList } from '../../src/errors.ts'
-import { iteratorName, methodName } from '../../src/library/method-names.ts'
+import { iteratorName } from '../../src/library/method-names.ts'
 
-const operations: readonly Operation[] = clientOperations
+/** The name of a method, and its operation. */
+type Method = readonly [name: string, operation: Operation]
+
+const methods = Object.entries<Operation>(clientOperations)
 
 /** Returns a comment above a declaration. */
 const comment = (text: string | undefined, indent = ''): string =>
@@ -45,13 +48,13 @@ const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${
 /** The params that every method takes from the settings. */
 const commonOptions: readonly string[] = ['repo', 'targetBranch', 'org']
 
-const optionsName = (operation: Operation): string => `${capitalized(methodName(operation))}Options`
+const optionsName = (method: string): string => `${capitalized(method)}Options`
 
 /** Whether a call without the option is an error. */
 const isRequired = (operation: Operation, name: string): boolean =>
   operation.params[name]?.required === true && operation.params[name]?.setting === undefined
 
-function declareOptions(operation: Operation): string {
+function declareOptions([method, operation]: Method): string {
   const hasBody = operationMethod(operation.route) === 'POST'
   const own = Object.entries(operation.params).filter(
     ([name]) => !commonOptions.includes(name) && !(name === 'branch' && !hasBody),
@@ -66,7 +69,7 @@ function declareOptions(operation: Operation): string {
     const text = withPeriod(`${summary}${range}`)
     return `${comment(text, '  ')}  readonly ${name}${required ? '' : '?'}: ${declaration}${required ? '' : ' | undefined'}\n`
   })
-  return `${comment(`Options of \`${methodName(operation)}\`.`)}export interface ${optionsName(operation)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}}\n`
+  return `${comment(`Options of \`${method}\`.`)}export interface ${optionsName(method)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}}\n`
 }
 
 function resultType(operation: Operation): string {
@@ -77,14 +80,14 @@ function resultType(operation: Operation): string {
   return decoder.expects === 'text' ? `readonly ${record}[]` : record
 }
 
-function declareMethod(operation: Operation): string {
+function declareMethod([method, operation]: Method): string {
   const summary = operation.isHostedOnly ? `${operation.summary} Hosted service only.` : operation.summary
   const isOptional = !Object.keys(operation.params).some(name => isRequired(operation, name))
-  return `${comment(summary, '  ')}  ${methodName(operation)}(options${isOptional ? '?' : ''}: ${optionsName(operation)}): Promise<${resultType(operation)}>\n`
+  return `${comment(summary, '  ')}  ${method}(options${isOptional ? '?' : ''}: ${optionsName(method)}): Promise<${resultType(operation)}>\n`
 }
 
-const declareIterator = (operation: Operation): string =>
-  `${comment(`Iterates over what \`${methodName(operation)}\` lists. A page is requested when the records before it were taken.`, '  ')}  ${iteratorName(operation)}(options?: ${optionsName(operation)}): AsyncGenerator<${operation.response?.name}, void>\n`
+const declareIterator = ([method, { response }]: Method): string =>
+  `${comment(`Iterates over what \`${method}\` lists. A page is requested when the records before it were taken.`, '  ')}  ${iteratorName(method)}(options?: ${optionsName(method)}): AsyncGenerator<${response?.name}, void>\n`
 
 const errorKinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
 
@@ -119,8 +122,8 @@ export declare function parsePullRequest(reference: PullRequestReference): Parse
 /** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */
 export function renderLibraryTypes(source: string): string {
   const records = new Map(
-    operations
-      .flatMap(({ response, document }) => [response, document])
+    methods
+      .flatMap(([, { response, document }]) => [response, document])
       .flatMap(record => (record === undefined ? [] : typesIn(record)))
       .map(record => [record.name, record]),
   )
@@ -128,8 +131,8 @@ export function renderLibraryTypes(source: string): string {
     source.slice(0, source.indexOf('// In the place of what follows')).trimEnd(),
     declareErrorKind,
     ...[...records.values()].map(declareRecord),
-    ...operations.map(declareOptions),
-    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pages }) => pages !== undefined).map(declareIterator), waitMethod, watchMethod].join('')}}\n`,
+    ...methods.map(declareOptions),
+    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...methods.map(declareMethod), ...methods.filter(([, { pages }]) => pages !== undefined).map(declareIterator), waitMethod, watchMethod].join('')}}\n`,
     declareCreateClient,
   ].join('\n')
 }

@@ -298,8 +298,6 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly exclusive?: readonly (readonly [string, string])[]
   /** Throws a `bad-answer` error for a response that is about something else than the request. */
   checkResponse?(response: DecodedResponse, resource: Resource): void
-  /** The name of the function of the library, if that is not the name of the operation. */
-  readonly name?: string
   /**
    * Returns the list that is read for these values. Throws a usage error for values that contradict each other.
    *

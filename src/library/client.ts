@@ -1,5 +1,5 @@
-import { explainPullRequest, explainQueue } from '../api/operations/conclusions.ts'
-import { clientOperations } from '../api/operations/index.ts'
+import type { Operation } from '../api/operation.ts'
+import { type ClientOperationName, clientOperations } from '../api/operations/index.ts'
 import { memoize } from '../domain/memoize.ts'
 import { toMergeqError } from '../errors.ts'
 import type { Environment, ServiceHost } from '../host/host.ts'
@@ -8,23 +8,23 @@ import type { Json, JsonObject } from '../json.ts'
 import { createRedactor } from '../output/redactor.ts'
 import type { CallOutcome, ClientContext } from './call-client.ts'
 import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
-import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
+import { type IteratorName, iteratorName } from './method-names.ts'
 import { call, iterate, type OpenCall, send } from './methods.ts'
 import { clientReaders, readOptions, toPublicError } from './options.ts'
 import type { ClientOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
 
 /** The methods of a client. The published types, which the build makes, say what each takes and returns. */
-export type Client = Readonly<Record<MethodName, (options?: object) => Promise<JsonObject>>> &
+export type Client = Readonly<Record<ClientOperationName, (options?: object) => Promise<JsonObject>>> &
   Readonly<Record<IteratorName, (options?: object) => AsyncGenerator<JsonObject, void>>> & {
     waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly JsonObject[]>
     watchQueue(options?: WatchQueueOptions): AsyncGenerator<JsonObject, void>
   }
 
 /** What the methods do that read several things; only they need what explains. */
-const explaining = new Map<string | undefined, (opened: OpenCall) => Promise<CallOutcome>>([
-  [explainPullRequest.name, async opened => (await import('./explanations.ts')).explainOpened(opened)],
-  [explainQueue.name, async opened => (await import('./explanations.ts')).explainOpenedQueue(opened)],
-])
+const explaining: Readonly<Record<string, (opened: OpenCall) => Promise<CallOutcome>>> = {
+  explainPullRequest: async opened => (await import('./explanations.ts')).explainOpened(opened),
+  explainQueue: async opened => (await import('./explanations.ts')).explainOpenedQueue(opened),
+}
 
 /**
  * Returns a client: a method for each operation of the service, with the settings, retries, limits and errors
@@ -92,12 +92,13 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
       return stoppable(withPublicErrors(changes, secrets.redact), stop)
     },
   }
-  for (const operation of clientOperations) {
-    const work = explaining.get(operation.name) ?? send
-    methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context, work))
-    if (operation.list !== undefined)
-      methods[iteratorName(operation)] = (callOptions: unknown = {}) =>
-        withPublicErrors(iterate(operation, callOptions, context), secrets.redact)
+  for (const [name, operation] of Object.entries<Operation>(clientOperations)) {
+    const work = explaining[name] ?? send
+    methods[name] = asMethod(callOptions => call(operation, name, callOptions, context, work))
+    if (operation.list === undefined) continue
+    const iterator = iteratorName(name)
+    methods[iterator] = (callOptions: unknown = {}) =>
+      withPublicErrors(iterate(operation, iterator, callOptions, context), secrets.redact)
   }
   return methods as unknown as Client
 }

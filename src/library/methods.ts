@@ -27,7 +27,6 @@ import {
   findPullRequest,
   targetName,
 } from './call-client.ts'
-import { iteratorName, methodName } from './method-names.ts'
 import { type GivenSettings, methodReaders, readCallOptions, settingsIn } from './options.ts'
 
 /** A call whose options are read, and its client. */
@@ -63,11 +62,12 @@ async function openCall(operation: Operation, name: string, options: unknown, co
 /** Calls an operation: `work` sends what it takes. */
 export async function call(
   operation: Operation,
+  name: string,
   options: unknown,
   context: ClientContext,
   work: (opened: OpenCall) => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
-  const opened = await openCall(operation, methodName(operation), options, context)
+  const opened = await openCall(operation, name, options, context)
   const { clock } = context.host
   try {
     const from = clock.now()
@@ -81,8 +81,8 @@ export async function call(
 }
 
 /** Yields the records of a list; requests a page when the records before it were taken. */
-export async function* iterate(operation: Operation, options: unknown, context: ClientContext) {
-  const opened = await openCall(operation, iteratorName(operation), options, context)
+export async function* iterate(operation: Operation, name: string, options: unknown, context: ClientContext) {
+  const opened = await openCall(operation, name, options, context)
   try {
     const { list } = opened
     if (list === undefined) return

@@ -11,7 +11,6 @@ const { repo, targetBranch, pr } = getPartialPullRequest.params
 /** Explains a pull request; the command line and the library read what it takes with `explain`. */
 export const explainPullRequest = {
   ...getPartialPullRequest,
-  name: 'explainPullRequest',
   summary: 'Explains why a pull request is not merging and what to do next.',
   params: { repo, targetBranch, pr },
   exclusive: [],
@@ -21,7 +20,6 @@ export const explainPullRequest = {
 /** Explains a queue; the command line and the library read what it takes with `explainQueueAt`. */
 export const explainQueue = {
   ...getQueue,
-  name: 'explainQueue',
   summary: 'Explains why nothing moves in a queue and what to do.',
   response: queueExplanationRecord,
 } satisfies Operation
@@ -29,7 +27,6 @@ export const explainQueue = {
 /** Lists the queues that the metrics name. */
 export const listQueues: Operation<typeof getMergeQueueMetrics.params> = {
   ...getMergeQueueMetrics,
-  name: 'listQueues',
   summary: 'Lists the queues that the metrics name, with their activity in the last hour.',
   response: queueSummaryRecord,
   adaptResponse: ({ bytes }, { repo }) => ({
@@ -38,3 +35,5 @@ export const listQueues: Operation<typeof getMergeQueueMetrics.params> = {
     document: records => records,
   }),
 }
+
+export const conclusions = { explainPullRequest, explainQueue, listQueues }

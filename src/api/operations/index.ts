@@ -1,80 +1,42 @@
 import type { Operation } from '../operation.ts'
-import { explainPullRequest, explainQueue, listQueues } from './conclusions.ts'
-import { getMergeQueueMetrics } from './metrics.ts'
-import {
-  cancelPullRequest,
-  getMergeQueueTestingDetails,
-  getSubmittedPullRequest,
-  impactedTargetsRequest,
-  listPullRequests,
-  pullRequestsPage,
-  restartTestsOnPullRequest,
-  setImpactedTargets,
-  submitPullRequest,
-} from './pull-requests.ts'
-import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
-import { getServiceStatus } from './status.ts'
-import { listTestRuns, testingResultsPage } from './testing-results.ts'
-import {
-  failingTestsPage,
-  getTestDetails,
-  linkTicketToTestCase,
-  listFailingTests,
-  listQuarantinedTests,
-  listUnhealthyTests,
-  quarantinedTestsPage,
-  unhealthyTestsPage,
-} from './tests.ts'
+import { conclusions } from './conclusions.ts'
+import { metricsOperations } from './metrics.ts'
+import { pullRequestOperations, pullRequestRequests } from './pull-requests.ts'
+import { queueOperations } from './queues.ts'
+import { statusOperations } from './status.ts'
+import { testRunOperations, testRunRequests } from './testing-results.ts'
+import { testOperations, testRequests } from './tests.ts'
 
-/** The requests of the service, in the order of docs/reference/service.md, "Operations". */
-export const serviceOperations = [
-  submitPullRequest,
-  cancelPullRequest,
-  restartTestsOnPullRequest,
-  getSubmittedPullRequest,
-  impactedTargetsRequest,
-  getMergeQueueTestingDetails,
-  createQueue,
-  getQueue,
-  updateQueue,
-  deleteQueue,
-  getMergeQueueMetrics,
-  failingTestsPage,
-  getTestDetails,
-  pullRequestsPage,
-  testingResultsPage,
-  quarantinedTestsPage,
-  unhealthyTestsPage,
-  linkTicketToTestCase,
-  getServiceStatus,
-] as const satisfies readonly Operation[]
+/** The requests that the service takes, by the names of the methods of the library. */
+const requests = {
+  ...pullRequestRequests,
+  ...queueOperations,
+  ...metricsOperations,
+  ...testRunRequests,
+  ...testRequests,
+  ...statusOperations,
+}
+
+export type RequestName = keyof typeof requests
+
+const isHosted = ({ isHostedOnly = false }: Pick<Operation, 'isHostedOnly'>): number => Number(isHostedOnly)
+
+/** The requests that the service takes, first those of its API document. */
+export const serviceOperations = Object.values(requests).sort((one, other) => isHosted(one) - isHosted(other))
 
 type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never
 
 export type OperationName = NameIn<(typeof serviceOperations)[number]['route']>
 
-/** What command line and library call. */
-export const clientOperations: readonly Operation[] = [
-  submitPullRequest,
-  cancelPullRequest,
-  restartTestsOnPullRequest,
-  getSubmittedPullRequest,
-  setImpactedTargets,
-  getMergeQueueTestingDetails,
-  createQueue,
-  getQueue,
-  updateQueue,
-  deleteQueue,
-  getMergeQueueMetrics,
-  listFailingTests,
-  getTestDetails,
-  listPullRequests,
-  listTestRuns,
-  listQuarantinedTests,
-  listUnhealthyTests,
-  linkTicketToTestCase,
-  getServiceStatus,
-  explainPullRequest,
-  explainQueue,
-  listQueues,
-]
+/** What command line and library call, by the names of the methods of the library. */
+export const clientOperations = {
+  ...pullRequestOperations,
+  ...queueOperations,
+  ...metricsOperations,
+  ...testRunOperations,
+  ...testOperations,
+  ...statusOperations,
+  ...conclusions,
+}
+
+export type ClientOperationName = keyof typeof clientOperations

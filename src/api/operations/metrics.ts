@@ -168,3 +168,5 @@ export function queueSummary(
   const name = repo === undefined ? ofPlace : `${place?.host ?? defaultHost}/${repo}`
   return { repo: name, branch, depth, testing, merged, failed, notReady }
 }
+
+export const metricsOperations = { getMergeQueueMetrics }

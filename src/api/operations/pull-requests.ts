@@ -389,3 +389,17 @@ export const setImpactedTargets = extendOperation(impactedTargetsRequest, {
     }
   },
 })
+
+/** The requests about pull requests, by the names of the methods of the library. */
+export const pullRequestRequests = {
+  submitPullRequest,
+  cancelPullRequest,
+  restartTestsOnPullRequest,
+  getSubmittedPullRequest,
+  setImpactedTargets: impactedTargetsRequest,
+  getMergeQueueTestingDetails,
+  listPullRequests: pullRequestsPage,
+}
+
+/** What command line and library call. */
+export const pullRequestOperations = { ...pullRequestRequests, setImpactedTargets, listPullRequests }

@@ -103,3 +103,5 @@ export const deleteQueue = defineOperation({
   params: queueParams,
   decoder: emptyDecoder,
 })
+
+export const queueOperations = { createQueue, getQueue, updateQueue, deleteQueue }

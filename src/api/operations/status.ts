@@ -10,3 +10,5 @@ export const getServiceStatus = defineOperation({
   decoder: recordDecoder(status => status),
   errors: { subject: 'the status of the service' },
 })
+
+export const statusOperations = { status: getServiceStatus }

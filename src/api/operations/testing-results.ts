@@ -35,7 +35,6 @@ const offset: Type<string> = {
 /** Lists the results of finished test runs (docs/reference/service.md, "listMergeQueueTestingResults"). */
 export const testingResultsPage = defineOperation({
   route: 'POST /listMergeQueueTestingResults',
-  name: 'listTestRuns',
   summary: 'Lists the results of the finished test runs of a queue.',
   isHostedOnly: true,
   params: {
@@ -125,3 +124,7 @@ export const listTestRuns = extendOperation(testingResultsPage, {
 
 /** The outcome of a result, in lower case. */
 const outcomeOf = (record: JsonObject): string | undefined => getString(record, 'outcome')?.toLowerCase()
+
+export const testRunRequests = { listTestRuns: testingResultsPage }
+
+export const testRunOperations = { listTestRuns }

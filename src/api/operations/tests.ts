@@ -448,3 +448,13 @@ export const listUnhealthyTests = extendOperation(unhealthyTestsPage, {
     }
   },
 })
+
+export const testRequests = {
+  listFailingTests: failingTestsPage,
+  getTestDetails,
+  listQuarantinedTests: quarantinedTestsPage,
+  listUnhealthyTests: unhealthyTestsPage,
+  linkTicketToTestCase,
+}
+
+export const testOperations = { ...testRequests, listFailingTests, listQuarantinedTests, listUnhealthyTests }
