@@ -58,7 +58,7 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
     )
 
 // ci-recipes.test.ts runs those of docs/ci.md.
-// library-project.test.ts runs docs/testing.md.
+// library-project.test.ts runs docs/testing.md, and library-server.test.ts the server of docs/library.md.
 const guides = documents.filter(
   path => path !== 'docs/ci.md' && path !== 'docs/testing.md' && blocksOf(path).length > 0,
 )
@@ -114,7 +114,8 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     },
     // An example of a test is a part of a test file, which runs.
     ts: ({ text }) => expect(readFileSync('test/commands/pr/get.test.ts', 'utf8')).toContain(text),
-    async js({ text }) {
+    async js({ text, heading }) {
+      if (heading === 'On a server') return
       mkdirSync(join(folder, 'node_modules'), { recursive: true })
       rmSync(join(folder, 'node_modules/mergeq'), { force: true })
       symlinkSync(resolve('.'), join(folder, 'node_modules/mergeq'))
