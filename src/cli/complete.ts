@@ -1,8 +1,7 @@
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import type { SecretOutput } from '../run/cli.ts'
-import { type CommandGroup, loadCommands } from '../run/command.ts'
+import { type CommandGroup, loadCommands, type SecretOutput } from '../run/command.ts'
 import { isOption, type OptionDefinition, oppositeOf } from '../run/inputs.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import {

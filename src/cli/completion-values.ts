@@ -10,7 +10,7 @@ import { getString } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
-import type { SecretOutput } from '../run/cli.ts'
+import type { SecretOutput } from '../run/command.ts'
 import { flagName, type ValueSource } from '../run/inputs.ts'
 import { createCommandClient } from './context.ts'
 

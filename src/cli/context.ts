@@ -13,8 +13,14 @@ import { createPrinter } from '../output/printer.ts'
 import type { SpinnerText } from '../output/spinner.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { createAdvice } from '../run/advice.ts'
-import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from '../run/cli.ts'
-import type { Command } from '../run/command.ts'
+import type {
+  Cli,
+  Command,
+  CommandClient,
+  CommandRunner,
+  GlobalOptions,
+  SecretOutput,
+} from '../run/command.ts'
 import { fieldsOf, selectFields } from '../run/fields.ts'
 import { flagName } from '../run/inputs.ts'
 import { flagFormat } from './parse.ts'

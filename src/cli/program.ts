@@ -6,8 +6,7 @@ import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
 import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
-import type { CommandRunner } from '../run/cli.ts'
-import type { CommandGroup } from '../run/command.ts'
+import type { CommandGroup, CommandRunner } from '../run/command.ts'
 import { flagFormat, parseCommandLine } from './parse.ts'
 
 /**

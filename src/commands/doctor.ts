@@ -8,8 +8,7 @@ import { exitCodeOf, isMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
-import type { Cli } from '../run/cli.ts'
-import { command } from '../run/command.ts'
+import { type Cli, command } from '../run/command.ts'
 import {
   type Check,
   checks,

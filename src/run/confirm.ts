@@ -6,7 +6,7 @@ import { MergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { textWidth, truncateLine, wrapLines } from '../output/text-width.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 
 /** Not without a terminal, in CI, or with --no-input (docs/reference/cli.md, "Prompts"). */
 export const canPrompt = ({ options, host }: Pick<Cli, 'options' | 'host'>): boolean =>

@@ -5,7 +5,7 @@ import type { Output } from '../host/host.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { columns, singleRecord } from '../output/view.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` without requests

@@ -1,7 +1,7 @@
 import { type Operation, type Resource, withSubject } from '../api/operation.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 import { reportResults, resourceName, withResource } from './report.ts'
 
 /** What became of an item that was begun: the result of the work, or the error that it threw. */

@@ -12,7 +12,7 @@ import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type Column, type Result, type Screen, screenOf } from '../output/view.ts'
-import { type Cli, drawsResults } from './cli.ts'
+import { type Cli, drawsResults } from './command.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000

@@ -13,7 +13,7 @@ import {
   type Repository,
 } from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 
 /** The hints that were found while a command ran, by the queue; undefined for a queue that exists. */
 const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()

@@ -1,6 +1,6 @@
 import { MergeqError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 
 /**
  * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that

@@ -2,7 +2,7 @@ import type { Operation, Resource } from '../api/operation.ts'
 import { joinList } from '../domain/format.ts'
 import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import { createAdvice } from './advice.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 
 export interface RequestResult {
   readonly code: number

@@ -9,7 +9,7 @@ import type { Caller } from '../api/resolve.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import { listOf, textual } from '../domain/values/types.ts'
-import type { Cli } from './cli.ts'
+import type { Cli } from './command.ts'
 import {
   flagInput,
   flagName,

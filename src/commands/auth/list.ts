@@ -4,8 +4,7 @@ import { findTokenSource } from '../../config/token.ts'
 import { isMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
-import { command } from '../../run/command.ts'
+import { type Cli, command } from '../../run/command.ts'
 import { flagName } from '../../run/inputs.ts'
 
 /** Returns where the token of a profile comes from, for its base URL and for the other origins of its stored tokens. */

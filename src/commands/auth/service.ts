@@ -2,7 +2,7 @@ import { callOperation } from '../../api/call.ts'
 import { operationName } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import type { Token } from '../../config/token-text.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
 export const readOrigin = async ({ settings }: Cli): Promise<string> =>

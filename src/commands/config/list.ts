@@ -3,8 +3,7 @@ import { configKeys } from '../../config/setting-definitions.ts'
 import { failureOrThrow } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
-import { command } from '../../run/command.ts'
+import { type Cli, command } from '../../run/command.ts'
 import { flag } from '../../run/inputs.ts'
 
 /** What a CI job or the checkout gives besides the settings; what they refuse to give is left out. */

@@ -14,7 +14,7 @@ import { queueSummary } from '../../domain/queue-entries.ts'
 import { describeMissingQueue, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { failureOrThrow, isNotFound, type MergeqError } from '../../errors.ts'
 import { getString } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { isLoopback, parseUrl } from '../../url.ts'
 
 export interface Outcome {

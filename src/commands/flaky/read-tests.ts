@@ -6,7 +6,7 @@ import { toIso } from '../../domain/values/time.ts'
 import { choice } from '../../domain/values/types.ts'
 import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { flag, flagName, option } from '../../run/inputs.ts'
 import { listOf, printFirstPage, readListOf } from '../../run/lists.ts'
 

@@ -1,7 +1,7 @@
 import type { ListEnd } from '../../api/list.ts'
 import { countRead, pluralize } from '../../domain/format.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { cutListSentence } from '../../run/common-inputs.ts'
 import type { ListEnding } from '../../run/lists.ts'
 

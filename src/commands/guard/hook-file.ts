@@ -3,7 +3,7 @@ import { withoutTokens } from '../../config/token-text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 
 /** The comment that identifies the hook of mergeq. */

@@ -1,7 +1,6 @@
 import { listHeads } from '../../config/checkout.ts'
 import { failureOrThrow } from '../../errors.ts'
-import type { Cli } from '../../run/cli.ts'
-import { command } from '../../run/command.ts'
+import { type Cli, command } from '../../run/command.ts'
 import { flag } from '../../run/inputs.ts'
 import { hookFields, installHook } from './hook-file.ts'
 import { maxWait } from './push.ts'

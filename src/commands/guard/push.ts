@@ -14,7 +14,7 @@ import { readText } from '../../domain/values/text.ts'
 import { failureOrThrow, MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 
 interface PushedBranch {

@@ -3,7 +3,7 @@ import { neverSubmittedError, partsToRead, severalReader } from '../../api/sever
 import { memoize } from '../../domain/memoize.ts'
 import { queueName, type Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 
 type Place = Resource & { readonly repo: Repository; readonly targetBranch: string }
 

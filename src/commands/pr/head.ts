@@ -3,7 +3,7 @@ import type { CommitLookup } from '../../config/checkout.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { shortCommits } from '../../wait/result.ts'
 import { readRecord } from './reads.ts'
 

@@ -14,7 +14,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { getNumber, getString, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { anyPullRequestColumns, columns, type Result, withLinks } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { describeTimeToMerge } from './time-to-merge.ts'
 
 /** The longest text of the service that is shown whole, in characters. */

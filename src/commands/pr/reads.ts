@@ -5,7 +5,7 @@ import { outcomeOfRecord } from '../../domain/states.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { extendError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type Cli, readsMore } from '../../run/cli.ts'
+import { type Cli, readsMore } from '../../run/command.ts'
 import { explained } from '../../run/send.ts'
 
 /** Reads the current record of a pull request; undefined if the service does not know it. */

@@ -17,7 +17,7 @@ import {
   toMergeqError,
 } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../run/report.ts'
 import { read } from '../../run/send.ts'

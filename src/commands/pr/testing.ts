@@ -36,8 +36,7 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
-import { command } from '../../run/command.ts'
+import { type Cli, command } from '../../run/command.ts'
 import { argsForPullRequest, webInput } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { serviceRecord } from '../../run/fields.ts'

@@ -1,7 +1,7 @@
 import { formatEstimate } from '../../domain/format.ts'
 import { usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { normalizeState, stateWords } from '../../domain/states.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { forPerson } from '../../run/send.ts'
 import type { Queue } from '../../run/values.ts'
 import { readQueueMetrics } from '../queue/screen.ts'

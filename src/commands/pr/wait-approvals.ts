@@ -2,7 +2,7 @@ import { withTimeline } from '../../api/extra-reads.ts'
 import { readTestRun } from '../../api/test-run-reads.ts'
 import { joinTruncated, shorten } from '../../domain/format.ts'
 import { isUnderTest, stateOf } from '../../domain/states.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { forPerson } from '../../run/send.ts'
 import type { WaitTarget } from '../../wait/wait-target.ts'
 

@@ -20,7 +20,7 @@ import { exitCodeOf, extendError, type MergeqError, mostSevere } from '../../err
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
-import { type Cli, drawsResults, readsMore } from '../../run/cli.ts'
+import { type Cli, drawsResults, readsMore } from '../../run/command.ts'
 import { reportErrors } from '../../run/report.ts'
 import { explainNotFound } from '../../run/send.ts'
 import { isBetweenAttempts } from '../../wait/attempts.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { extendError, MergeqError, usageError } from '../../errors.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flag, type Input, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'

@@ -7,7 +7,7 @@ import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { forOne, forPerson, send, show } from '../../run/send.ts'
 import { type Queue, setOf } from '../../run/values.ts'
 

@@ -2,7 +2,7 @@ import { findFileAbove } from '../../config/project-file.ts'
 import { parentDirectory } from '../../config/store.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { readQueueFile } from './read-queue-file.ts'
 
 export interface LoadedDefaults {

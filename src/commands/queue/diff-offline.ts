@@ -3,7 +3,7 @@ import { settingNames, unknownKey } from '../../domain/queue-file.ts'
 import { findSimilarName } from '../../domain/similar-name.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { Column } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { unknownSettingError } from './plan.ts'
 import type { QueueFileItem } from './queue-files.ts'
 

@@ -12,7 +12,7 @@ import {
 import { suggestName } from '../../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { formatSetting } from './format-setting.ts'
 import { type Failed, forEachQueue, readLive } from './live-queue.ts'
 import type { QueueFileItem } from './queue-files.ts'

@@ -9,7 +9,7 @@ import {
 import { fileName } from '../../domain/values/types.ts'
 import { type MergeqError, usageError, withName } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { expandFiles } from '../../run/input-files.ts'
 import { type FlagInput, flag, flagInput, type Input, option } from '../../run/inputs.ts'
 import { setOption } from '../../run/requests.ts'

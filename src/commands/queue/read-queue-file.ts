@@ -2,7 +2,7 @@ import { parseQueueFile, parseQueueFiles, type QueueFile } from '../../domain/qu
 import { readText } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { openInput } from '../../run/input-files.ts'
 
 /** Upper limit for a queue file, in bytes. */

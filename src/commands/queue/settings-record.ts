@@ -3,7 +3,7 @@ import type { QueueFile } from '../../domain/queue-file.ts'
 import { parseRepository, queueKey, repositoryName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import type { Plan } from './plan.ts'
 import { outputError, readQueueFiles } from './read-queue-file.ts'
 

@@ -5,7 +5,7 @@ import { readText } from '../../domain/values/text.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, parseJson, stringifyJson } from '../../json.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { openInput } from '../../run/input-files.ts'
 import { outputError } from './read-queue-file.ts'
 

@@ -1,6 +1,6 @@
 import { joinTruncated, pluralize } from '../../domain/format.ts'
 import { columns } from '../../output/view.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import type { SettableState } from './change-state.ts'
 
 /** What `--fields` selects from the rows of several queues. */

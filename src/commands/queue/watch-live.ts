@@ -13,7 +13,7 @@ import {
   styled,
   wordsSpan,
 } from '../../output/styled-text.ts'
-import type { Cli } from '../../run/cli.ts'
+import type { Cli } from '../../run/command.ts'
 import { canPrompt } from '../../run/confirm.ts'
 import type { Queue } from '../../run/values.ts'
 import type { QueueUpdate } from '../../wait/queue-reader.ts'
