@@ -12,7 +12,7 @@ import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
 import type { SecretOutput } from '../run/command.ts'
 import { flagName, type ValueSource } from '../run/inputs.ts'
-import { createCommandClient } from './context.ts'
+import { createCommandClient } from './run.ts'
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {

@@ -1,8 +1,38 @@
-import { requireWritable } from '../api/service-client.ts'
-import type { ParsedArgs } from '../config/settings.ts'
-import type { RegisteredCommand } from '../run/command.ts'
+import { isChange } from '../api/operation.ts'
+import { createServiceClient, limitPrograms, requireWritable } from '../api/service-client.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
+import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
+import { createTokenReader } from '../config/token.ts'
+import { findFormat, printsData } from '../domain/output-formats.ts'
+import { parseDuration } from '../domain/values/time.ts'
+import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
+import { type MergeqError, usageError, withName } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import { createLogger, type Logger } from '../output/logger.ts'
+import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
+import type { SpinnerText } from '../output/spinner.ts'
+import { shouldColor } from '../output/styled-text.ts'
+import { createAdvice } from '../run/advice.ts'
+import type {
+  Cli,
+  Command,
+  CommandClient,
+  CommandRunner,
+  GlobalOptions,
+  RegisteredCommand,
+  SecretOutput,
+} from '../run/command.ts'
+import { fieldsOf, selectFields } from '../run/fields.ts'
+import { flagName } from '../run/inputs.ts'
 import { inputContext, readInputs } from '../run/requests.ts'
-import { createContext, type Program, sendsChange } from './context.ts'
+import { flagFormat } from './parse.ts'
+
+/** What a command runs in. */
+export interface Program {
+  readonly host: Host
+  readonly secrets: SecretOutput
+  readonly runCommandLine: CommandRunner
+}
 
 /** Runs a command and returns its exit code. Rejects with the error that ended the command. */
 export async function runCommand(
@@ -21,3 +51,209 @@ export async function runCommand(
     setImmediate(cli.close)
   }
 }
+
+/** Whether a command sends a change; what `api` sends is known only when it runs. */
+const sendsChange = ({ operation, alsoSends = [] }: Pick<Command, 'operation' | 'alsoSends'>): boolean =>
+  [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange)
+
+/** Whether a command passes or fails by what it reads, as a job of CI does. */
+const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
+  exits.includes('check-failed') || exits.includes('differs')
+
+/** Creates the context of a command. Throws a usage error for global options that are wrong. */
+async function createContext(
+  command: Pick<
+    Command,
+    'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit' | 'tokenTime'
+  >,
+  args: ParsedArgs,
+  { host: unlimitedHost, secrets, runCommandLine }: Program,
+): Promise<Cli> {
+  const time = startCommandTime(command, args, unlimitedHost)
+  const host = time === undefined ? unlimitedHost : limitPrograms(unlimitedHost, time)
+  // A remark about the settings can come before the format of messages is known.
+  const remarks: string[] = []
+  let log = async (text: string) => {
+    remarks.push(text)
+  }
+  const settings = resolveSettings(args, host, {
+    changes: sendsChange(command),
+    checks: isCheck(command),
+    changesSettings: command.settings === 'changed',
+    createsProfile: command.settings === 'profile created',
+    needsSettings: command.settings !== 'not needed',
+    nameOf: flagName,
+    notify: text => log(text),
+  })
+  const storeError = await readStoreError(command, args, settings)
+  const options = await readGlobalOptions(args, settings, time)
+  const startedAt = host.clock.now()
+  const isDrawn = options.format.isForPeople && (host.out.terminal || args.has('--output'))
+  const drawn = host.out.terminal ? 'screen' : 'page'
+  const rowsOrDrawn = isDrawn && options.fields.length === 0 ? drawn : 'rows'
+  const results = printsData(options.format) ? 'json' : rowsOrDrawn
+  const messages = host.err.terminal && !isContinuousIntegration(host.env) ? 'person' : 'log'
+  const logger = createCommandLogger(host, options, messages)
+  log = logger.infoOnce
+  for (const remark of remarks) await logger.infoOnce(remark)
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
+  const printer = createCommandPrinter(host, options, logger, {
+    isDrawn,
+    selection:
+      options.fields.length === 0 ? undefined : selectFields(options.fields, fieldsOf(command, args)),
+    now: startedAt,
+    redact: secrets.redact,
+  })
+  const shared = { host, settings, options, results, messages, logger, secrets, startedAt, time } as const
+  const { tokenTime } = command
+  let client: CommandClient | undefined
+  return {
+    ...shared,
+    command: command.name,
+    args,
+    printer,
+    runCommandLine,
+    client() {
+      client ??= createCommandClient({ ...shared, tokenTime })
+      return client
+    },
+    close: async () => client?.close(),
+  }
+}
+
+/** Creates the logger of a command, with a spinner for a person. */
+function createCommandLogger(
+  { env, err }: Host,
+  { quiet, verbose, color, format }: GlobalOptions,
+  messages: Cli['messages'],
+): Logger {
+  const hasColor = shouldColor({ color, env, terminal: err.terminal })
+  const hasSpinner = messages === 'person' && !quiet && env.TERM !== 'dumb'
+  const loadSpinner = async () => {
+    const { startSpinner } = await import('../output/spinner.ts')
+    return (text: SpinnerText) => startSpinner(err, text, hasColor)
+  }
+  return createLogger(err, {
+    quiet,
+    verbose,
+    json: format.hasJsonErrors,
+    stack: env.MERGEQ_DEBUG === '1',
+    color: hasColor,
+    loadSpinner: hasSpinner ? loadSpinner : undefined,
+  })
+}
+
+/** Creates the printer of a command, which stops at a signal and writes nothing beside the spinner. */
+function createCommandPrinter(
+  { env, out, interrupted }: Host,
+  options: GlobalOptions,
+  logger: Logger,
+  own: Pick<PrinterOptions, 'isDrawn' | 'selection' | 'now' | 'redact'>,
+): Printer {
+  const writer = {
+    write(output: string | Uint8Array) {
+      logger.clearSpinner()
+      return out.write(output)
+    },
+    async pause() {
+      await new Promise(setImmediate)
+      interrupted.throwIfAborted()
+    },
+  }
+  return createPrinter(writer, {
+    ...options,
+    ...own,
+    terminal: out.terminal,
+    columns: out.columns,
+    color: shouldColor({ color: options.color, env, terminal: out.terminal }),
+    hasLinks: async () => (await out.hasLinks?.()) ?? false,
+  })
+}
+
+/**
+ * Returns why the stored settings cannot be read, to warn of it. Throws it for a command that sends requests, unless
+ * the stored settings cannot change where to.
+ */
+async function readStoreError(
+  { settings: use }: Pick<Command, 'settings'>,
+  args: ParsedArgs,
+  settings: Config,
+): Promise<MergeqError | undefined> {
+  if (use === 'changed' || use === 'not needed') return undefined
+  return use === 'optional' ? settings.store.readError() : settings.checkStore(!args.has('--dry-run'))
+}
+
+/** Throws a usage error when options contradict each other or a value is invalid. */
+async function readGlobalOptions(
+  args: ParsedArgs,
+  settings: Config,
+  time: WaitTime | undefined,
+): Promise<GlobalOptions> {
+  const typed = flagFormat(args)
+  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0]?.toLowerCase() !== typed)
+    throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
+  const fields = args
+    .get('--fields')?.[0]
+    ?.split(',')
+    .map(field => field.trim())
+  if (fields?.includes(''))
+    throw usageError('--fields contains an empty name.', 'Separate the names by single commas.')
+  return {
+    format: findFormat(args.has('--json') ? typed : await settings.require('output')),
+    fields: fields ?? [],
+    dryRun: args.has('--dry-run'),
+    quiet: args.has('--quiet'),
+    verbose: args.has('--verbose'),
+    color: await settings.require('color'),
+    noInput: args.has('--no-input'),
+    stopOnError: args.has('--stop-on-error'),
+    retries: await settings.require('retries'),
+    timeout: (await attemptSettings(args, settings, time).read('timeout')) || undefined,
+  }
+}
+
+/** Starts the time of the whole command; undefined where `--timeout` limits each request. */
+function startCommandTime(
+  { timeLimit }: Pick<Command, 'timeLimit'>,
+  args: ParsedArgs,
+  { clock }: Pick<Host, 'clock'>,
+): WaitTime | undefined {
+  const defaultLimit = timeLimit?.(args)
+  if (defaultLimit === undefined) return undefined
+  const limit = args.get('--timeout')?.[0] ?? defaultLimit
+  return startWaitTime(
+    withName('--timeout', () => parseDuration(limit)),
+    clock,
+  )
+}
+
+/** The settings that limit an attempt: `--timeout` is not one of them where it limits the whole command. */
+function attemptSettings(args: ParsedArgs, settings: Config, time: WaitTime | undefined): Config {
+  if (time === undefined) return settings
+  const others = new Map(args)
+  others.delete('--timeout')
+  return settings.withArgs(others)
+}
+
+export const createCommandClient = (parts: {
+  readonly host: Host
+  readonly settings: Config
+  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'> &
+    Partial<Pick<GlobalOptions, 'dryRun'>>
+  readonly time?: WaitTime | undefined
+  readonly logger: Logger
+  readonly secrets: SecretOutput
+  readonly tokenTime?: number | undefined
+}): CommandClient =>
+  createServiceClient({
+    ...parts,
+    nameOf: flagName,
+    advice: createAdvice(parts.settings.commandLine),
+    maxRetries: parts.options.retries,
+    isDryRun: parts.options.dryRun === true,
+    token: createTokenReader(parts.host, parts.settings, {
+      hide: parts.secrets.hide,
+      warn: parts.logger.warn,
+      time: parts.tokenTime,
+    }),
+  })
