@@ -1,6 +1,4 @@
 import type { Config } from '../config/settings.ts'
-import { parsePullRequest } from '../domain/values/pull-request.ts'
-import { isSameRepository, parseRepository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { BodyOverride, NameOf, Operation, Param, Params, ParamValues } from './operation.ts'
 
@@ -57,28 +55,4 @@ export function valueFromSettings(
   if (setting !== undefined) return required ? settings.require(setting) : settings.read(setting)
   if (required) throw usageError(`${prefix}${nameOf(name)} is required.`, `Give ${nameOf(name)}.`)
   return undefined
-}
-
-/**
- * Returns the number of a pull request and, where its address names it, its repository. Throws a usage error if the
- * caller gave another repository.
- *
- * @param repo the repository that the caller gave, as a text
- */
-export function readReference(
-  reference: string,
-  repo: string | undefined,
-  nameOf: NameOf,
-): ReturnType<typeof parsePullRequest> {
-  const parsed = parsePullRequest(reference)
-  if (
-    parsed.repo !== undefined &&
-    repo !== undefined &&
-    !isSameRepository(parseRepository(repo), parseRepository(parsed.repo))
-  )
-    throw usageError(
-      `'${reference}' and ${nameOf('repo')} ${repo} name different repositories.`,
-      'Use only one of them.',
-    )
-  return parsed
 }

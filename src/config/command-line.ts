@@ -16,33 +16,33 @@ const optionWords = (name: string, value: string): CommandWords =>
   value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 
 /**
- * Returns `CommandLine` for a command: it repeats the options that were typed. If a URL or a receipt
- * named another queue, `place` replaces their values; what is configured for that queue is left out.
+ * Returns a command line that repeats the options that were typed. If a URL or a receipt named another queue, `place`
+ * replaces their values; what is configured for that queue is left out.
  */
-export const createCommandLine =
-  ({ typed, configured }: CommandLineContext): CommandLine =>
-  (words, { repo, targetBranch } = {}, repeated = []) => {
-    const repeat = (name: string): CommandWords => {
-      const [value] = typed.get(name) ?? []
-      return value === undefined ? [] : optionWords(name, value)
-    }
-    const locate = (
-      setting: SettingKey,
-      wanted: string | null | undefined,
-      canonical = (text: string) => text,
-    ): CommandWords => {
-      const name = flagOf(setting)
-      if (wanted === null) return []
-      if (wanted === undefined) return repeat(name)
-      const isWanted = (text: string | undefined) =>
-        text !== undefined && canonical(text) === canonical(wanted)
-      if (isWanted(typed.get(name)?.[0])) return repeat(name)
-      return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)
-    }
-    return joinCommandLine([
-      ...words,
-      ...locate('repo', repo && repositoryName(repo), text => repositoryKey(parseRepository(text))),
-      ...locate('targetBranch', targetBranch),
-      ...[flagOf('org'), flagOf('baseUrl'), flagOf('profile'), ...repeated].flatMap(repeat),
-    ])
+export function suggestCommandLine(
+  { typed, configured }: CommandLineContext,
+  ...[words, { repo, targetBranch } = {}, repeated = []]: Parameters<CommandLine>
+): string {
+  const repeat = (name: string): CommandWords => {
+    const [value] = typed.get(name) ?? []
+    return value === undefined ? [] : optionWords(name, value)
   }
+  const locate = (
+    setting: SettingKey,
+    wanted: string | null | undefined,
+    canonical = (text: string) => text,
+  ): CommandWords => {
+    const name = flagOf(setting)
+    if (wanted === null) return []
+    if (wanted === undefined) return repeat(name)
+    const isWanted = (text: string | undefined) => text !== undefined && canonical(text) === canonical(wanted)
+    if (isWanted(typed.get(name)?.[0])) return repeat(name)
+    return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)
+  }
+  return joinCommandLine([
+    ...words,
+    ...locate('repo', repo && repositoryName(repo), text => repositoryKey(parseRepository(text))),
+    ...locate('targetBranch', targetBranch),
+    ...[flagOf('org'), flagOf('baseUrl'), flagOf('profile'), ...repeated].flatMap(repeat),
+  ])
+}

@@ -2,7 +2,7 @@ import gitUrlParse from 'git-url-parse'
 import { formatDuration } from '../domain/format.ts'
 import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
-import { withoutTokens } from './token-text.ts'
+import { withoutTokens } from './token-program.ts'
 
 export interface GitRemote extends Repository {
   readonly protocol: string

@@ -1,7 +1,7 @@
 import { isMergeqError, usageError } from '../errors.ts'
 import type { Files, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { maxStoreSize, parseDocument } from './settings-document.ts'
+import { maxStoreSize, parseDocument } from './setting-definitions.ts'
 
 /** Whether a user other than root can write to a file with these permission bits. */
 const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0

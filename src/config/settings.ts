@@ -7,7 +7,7 @@ import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Checkout } from './checkout.ts'
-import { createCommandLine } from './command-line.ts'
+import { suggestCommandLine } from './command-line.ts'
 import { projectFileSource } from './project-file.ts'
 import {
   type ResolvedValue,
@@ -18,8 +18,7 @@ import {
   settingDefinitions,
 } from './setting-definitions.ts'
 import { openStore, profileSource, type Store } from './store.ts'
-import { findTokenSource } from './token.ts'
-import { isTokenInEnvironment } from './token-text.ts'
+import { findTokenSource, isTokenInEnvironment } from './token.ts'
 
 /**
  * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
@@ -275,7 +274,8 @@ export function resolveSettings(
       },
       forChange: () => resolveSettings(given, host, { ...options, changes: true }, used, configured),
       used: () => used,
-      commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),
+      commandLine: (...suggestion) =>
+        suggestCommandLine({ typed: 'find' in given ? new Map() : given, configured }, ...suggestion),
     }
   }
 }

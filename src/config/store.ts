@@ -4,8 +4,13 @@ import { shellWord } from '../domain/suggested-command.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
-import { maxStoreSize, parseDocument } from './settings-document.ts'
+import {
+  maxStoreSize,
+  parseDocument,
+  type SettingKey,
+  type SettingSource,
+  settingDefinition,
+} from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'

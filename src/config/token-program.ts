@@ -1,7 +1,15 @@
-import { isUtf16 } from '../domain/values/text.ts'
+import { maxTokenFileSize } from '../domain/limits.ts'
+import { isBlank, isUtf16 } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
-import { isBlankToken, maxTokenFileSize, withoutTokens } from './token-text.ts'
+import type { Environment, Host } from '../host/host.ts'
+
+/** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
+export const withoutTokens = (env: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => !/^(?:MERGEQ_TOKEN(?:_FILE|_COMMAND)?|TRUNK_API_TOKEN)$/i.test(name),
+    ),
+  )
 
 const inShell = 'To see what it says, run the command in a shell.'
 
@@ -42,6 +50,6 @@ export async function runTokenProgram(
     )
   if (code !== 0) throw usageError(`${program} ended with exit code ${code}.`, inShell)
   if (isUtf16(line)) throw usageError(`${program} printed UTF-16, not UTF-8.`)
-  if (isBlankToken(line)) throw usageError(`${program} printed no token in its first line.`, inShell)
+  if (isBlank(line)) throw usageError(`${program} printed no token in its first line.`, inShell)
   return line
 }

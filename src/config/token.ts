@@ -1,20 +1,67 @@
+import { maxTokenFileSize, maxTokenLength } from '../domain/limits.ts'
 import { joinCommandLine } from '../domain/suggested-command.ts'
-import { refuseUtf16 } from '../domain/values/text.ts'
+import { beforeText, isBlank, refuseUtf16 } from '../domain/values/text.ts'
 import { parseTokenCommand } from '../domain/values/token-command.ts'
 import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { Environment, Host } from '../host/host.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import { parseBaseUrl, tryHint } from './setting-definitions.ts'
 import { findStored, restrictCommand, type Store, storedTokens } from './store.ts'
-import {
-  defaultOrigin,
-  emptyTokenNote,
-  isBlankToken,
-  isTokenVariableEmpty,
-  maxTokenFileSize,
-  parseToken,
-  type Token,
-} from './token-text.ts'
+
+export interface Token {
+  readonly value: string
+  readonly source: string
+  /** Whether the token is stored; the settings store each token for a single origin. */
+  readonly isStored?: boolean
+}
+
+/** The origin of the hosted service, which is the default base URL. */
+export const defaultOrigin = 'https://api.trunk.io'
+const whiteSpace = '\t\n\v\f\r '
+
+/**
+ * Validates a token: without a byte order mark before it and ASCII white space around it, it must be 1 to 4096
+ * visible ASCII characters. `source` names the token in messages. Throws a usage error that shows the code point
+ * and position of an invalid character, and never the token.
+ */
+export function parseToken(value: string, source: string): Token {
+  const [before = ''] = beforeText.exec(value) ?? []
+  let end = value.length
+  while (end > before.length && whiteSpace.includes(value.charAt(end - 1))) end--
+  const trimmed = value.slice(before.length, end)
+  if (trimmed === '')
+    throw usageError(`Invalid token (${source}): it is empty.`, 'Use an API token of your organization.')
+  if (trimmed.length > maxTokenLength)
+    throw usageError(`Invalid token (${source}): it is longer than ${maxTokenLength} characters.`)
+  const bad = /[^\x21-\x7e]/u.exec(trimmed)
+  if (bad !== null) {
+    const position = before.length + bad.index + 1
+    const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+    const character = bad[0] === ' ' ? 'a space' : `the character U+${code}`
+    throw usageError(
+      `Invalid token (${source}): it contains ${character} at position ${position}.`,
+      'Copy the token again, without quotes, spaces or line breaks.',
+    )
+  }
+  return { value: trimmed, source }
+}
+
+/** Returns whether MERGEQ_TOKEN is set but empty, as CI sets it for pull requests from forks. */
+export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
+  MERGEQ_TOKEN !== undefined && isBlank(MERGEQ_TOKEN)
+
+/** Explains an empty MERGEQ_TOKEN, which in a CI job is usually not a mistake of the user. */
+export const emptyTokenNote = (env: Environment): string =>
+  isContinuousIntegration(env)
+    ? 'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
+    : 'MERGEQ_TOKEN is set but empty.'
+
+/** Whether variables give the token for an origin, so that none is taken from the stored settings. */
+export const isTokenInEnvironment = (env: Environment, origin: string): boolean =>
+  !isBlank(env.MERGEQ_TOKEN ?? '') ||
+  (env.MERGEQ_TOKEN_FILE ?? '') !== '' ||
+  !/^(?:off)?$/i.test(env.MERGEQ_TOKEN_COMMAND?.trim() ?? '') ||
+  (!isBlank(env.TRUNK_API_TOKEN ?? '') && origin === defaultOrigin)
 
 /** The usual time for reading a token from a pipe or a program, in milliseconds. */
 const readingTime = 10_000
@@ -142,7 +189,7 @@ export async function findTokenSource(
     name,
     read: async () => parseToken(value, name),
   })
-  if (!isBlankToken(mergeqToken)) return variable(name, mergeqToken)
+  if (!isBlank(mergeqToken)) return variable(name, mergeqToken)
   if (file !== '')
     return {
       kind: 'file',
@@ -155,7 +202,7 @@ export async function findTokenSource(
     command === undefined ? undefined : withName('MERGEQ_TOKEN_COMMAND', () => parseTokenCommand(command))
   if (words !== undefined && words.length > 0)
     return programSource(words, 'MERGEQ_TOKEN_COMMAND', 'MERGEQ_TOKEN_COMMAND', host)
-  if (!isBlankToken(trunkToken) && origin === defaultOrigin) return variable('TRUNK_API_TOKEN', trunkToken)
+  if (!isBlank(trunkToken) && origin === defaultOrigin) return variable('TRUNK_API_TOKEN', trunkToken)
   const profile = await settings.require('profile')
   const isOff = words !== undefined
   const program = isOff ? undefined : await findProgramOfProfile(settings, profile, origin, host)
@@ -174,7 +221,7 @@ export async function findTokenSource(
   }
   const note =
     (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote(env)}` : '') +
-    (isBlankToken(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`) +
+    (isBlank(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`) +
     (program ?? '')
   const storedOrigins = Object.keys(tokens)
   const ofProfile = profile === 'default' ? [] : ['--profile', profile]

@@ -25,6 +25,8 @@ export const maxSamples = 100_000
 export const minSecretLength = 8
 /** The longest token, in characters. A longer text is never used, and takes too long to search for. */
 export const maxTokenLength = 4096
+/** The most bytes of a token and the white space around it. */
+export const maxTokenFileSize = 64 * 1024
 
 /** The longest range of `list-failing-tests` in ms, inclusive (docs/reference/service.md, "Limits"). */
 export const maxWindow = 7 * 86_400_000

@@ -1,6 +1,6 @@
 import { type BodyOverride, type Operation, operationMethod } from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
-import { parseToken } from '../config/token-text.ts'
+import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { integer, pullRequest, repository } from '../domain/values/types.ts'

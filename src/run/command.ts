@@ -1,7 +1,7 @@
 import type { Operation } from '../api/operation.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import type { Token } from '../config/token-text.ts'
+import type { Token } from '../config/token.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { ErrorKind } from '../errors.ts'

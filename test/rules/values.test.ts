@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseOverride } from '../../src/api/operation.ts'
 import { parseBaseUrl } from '../../src/config/setting-definitions.ts'
-import { parseToken } from '../../src/config/token-text.ts'
+import { parseToken } from '../../src/config/token.ts'
 import {
   normalizeState,
   outcomeOfRecord,

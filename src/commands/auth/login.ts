@@ -1,9 +1,9 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { profileNames, storeFile, updateTokens } from '../../config/store.ts'
-import { describeTokenOwner, findTokenSource } from '../../config/token.ts'
-import { defaultOrigin, isBlankToken, maxTokenFileSize, parseToken } from '../../config/token-text.ts'
+import { defaultOrigin, describeTokenOwner, findTokenSource, parseToken } from '../../config/token.ts'
+import { maxTokenFileSize } from '../../domain/limits.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { readWholeText } from '../../domain/values/text.ts'
+import { isBlank, readWholeText } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { canPrompt } from '../../run/confirm.ts'
@@ -52,7 +52,7 @@ async function askForToken(origin: string, cli: Cli): Promise<string> {
     )
   for (const line of tokenSource(origin)) await logger.info(line)
   const typed = (await host.input.ask(`API token for ${origin} (not shown): `, true)) ?? ''
-  if (isBlankToken(typed))
+  if (isBlank(typed))
     throw usageError('No token was entered; nothing was stored.', `Run: ${inProfile(cli, 'auth', 'login')}`)
   return typed
 }

@@ -1,7 +1,7 @@
 import { callOperation } from '../../api/call.ts'
 import { operationName } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import type { Token } from '../../config/token-text.ts'
+import type { Token } from '../../config/token.ts'
 import type { Cli } from '../../run/command.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */

@@ -1,5 +1,5 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token-text.ts'
+import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../errors.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'

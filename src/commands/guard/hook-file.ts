@@ -1,5 +1,5 @@
 import { joinPath, parentDirectory } from '../../config/store.ts'
-import { withoutTokens } from '../../config/token-text.ts'
+import { withoutTokens } from '../../config/token-program.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { columns, singleRecord } from '../../output/view.ts'

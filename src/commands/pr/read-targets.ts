@@ -1,6 +1,6 @@
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import type { ParseContext } from '../../config/settings.ts'
-import { withoutTokens } from '../../config/token-text.ts'
+import { withoutTokens } from '../../config/token-program.ts'
 import { formatBytes, pluralize } from '../../domain/format.ts'
 import { findLineProblem } from '../../domain/values/target-line.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'

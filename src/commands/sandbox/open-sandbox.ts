@@ -1,4 +1,4 @@
-import { withoutTokens } from '../../config/token-text.ts'
+import { withoutTokens } from '../../config/token-program.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { sandboxTypes } from '../../domain/values/sandbox.ts'

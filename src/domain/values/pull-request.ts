@@ -1,5 +1,11 @@
 import { usageError } from '../../errors.ts'
-import { looksLikeHost, type Repository, repositoryName } from './repository.ts'
+import {
+  isSameRepository,
+  looksLikeHost,
+  parseRepository,
+  type Repository,
+  repositoryName,
+} from './repository.ts'
 
 /** A pull request, and the queue that it is in: the values of a request that name it. */
 export type PullRequest = {
@@ -47,6 +53,30 @@ export function parsePullRequest(text: string): { readonly number: number; reado
   if (address !== undefined) return { number: Number(address.number), repo: address.repo }
   if (!isNumber(text)) throw usageError(`'${text}' is not a pull request.`, hintInsteadOf(text))
   return { number: Number(text.replace('#', '')) }
+}
+
+/**
+ * Returns the number of a pull request and, where its address names it, its repository. Throws a usage error if the
+ * caller gave another repository.
+ *
+ * @param repo the repository that the caller gave, as a text
+ */
+export function readReference(
+  reference: string,
+  repo: string | undefined,
+  nameOf: (name: string) => string,
+): ReturnType<typeof parsePullRequest> {
+  const parsed = parsePullRequest(reference)
+  if (
+    parsed.repo !== undefined &&
+    repo !== undefined &&
+    !isSameRepository(parseRepository(repo), parseRepository(parsed.repo))
+  )
+    throw usageError(
+      `'${reference}' and ${nameOf('repo')} ${repo} name different repositories.`,
+      'Use only one of them.',
+    )
+  return parsed
 }
 
 export const urlOfPullRequest = (repo: Repository, pr: number): string =>

@@ -4,6 +4,11 @@ import { suggestName } from '../similar-name.ts'
 
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
+/** What may be before the text of a file: ASCII white space, and the byte order mark that editors on Windows write. */
+export const beforeText = /^[\t\n\v\f\r ]*\uFEFF?[\t\n\v\f\r ]*/
+
+export const isBlank = (text: string): boolean => text.replace(beforeText, '') === ''
+
 /**
  * Whether a text has invisible characters, or white space at its start or end. Zero-width joiners are
  * allowed, because emoji contain them.
