@@ -1,8 +1,7 @@
 import { runProgram } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
 import { MergeqError, signalExitCodes } from './errors.ts'
-import { createInterruption } from './host/host.ts'
-import { createNodeHost } from './host/node-host.ts'
+import { createInterruption, createNodeHost } from './host/node-host.ts'
 
 declare const MERGEQ_VERSION: string
 

@@ -4,8 +4,8 @@ import {
   type QueueSources,
   unreadNotReady,
 } from '../domain/explain/explain-queue.ts'
-import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { stateOf } from '../domain/states.ts'
 import { testRunOf } from '../domain/test-run.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'

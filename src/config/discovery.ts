@@ -1,5 +1,5 @@
-import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
+import { memoize } from '../domain/scheduling.ts'
 import { isSameRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'

@@ -1,5 +1,5 @@
 import { pluralize } from '../domain/format.ts'
-import { memoize } from '../domain/memoize.ts'
+import { memoize } from '../domain/scheduling.ts'
 import {
   isSameRepository,
   looksLikeHost,

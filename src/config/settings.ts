@@ -1,6 +1,6 @@
-import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
+import { memoize } from '../domain/scheduling.ts'
 import { type CommandLine, shellWord } from '../domain/suggested-command.ts'
 import { branchName } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'

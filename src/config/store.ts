@@ -1,4 +1,4 @@
-import { memoize } from '../domain/memoize.ts'
+import { memoize } from '../domain/scheduling.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'

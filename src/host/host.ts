@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events'
-
 /** What settings, git and requests need of the operating system: all that the library has of it. */
 export interface ServiceHost {
   readonly env: Environment
@@ -260,14 +258,6 @@ export interface ProgramResult {
   readonly code: number
   /** The error of the operating system when the program could not be started, such as `ENOENT`. */
   readonly startError?: string
-}
-
-/** Returns a controller for `Host.interrupted`: any number of requests may listen to its signal. */
-export function createInterruption(): AbortController {
-  const interruption = new AbortController()
-  // From the 11th listener on, Node would print a warning.
-  setMaxListeners(0, interruption.signal)
-  return interruption
 }
 
 /**

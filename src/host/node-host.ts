@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { fstatSync, statSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
@@ -23,6 +24,14 @@ const hiddenVariables = [
   'TRUNK_API_TOKEN',
   'NODE_TLS_REJECT_UNAUTHORIZED',
 ]
+
+/** Returns a controller for `Host.interrupted`: any number of requests may listen to its signal. */
+export function createInterruption(): AbortController {
+  const interruption = new AbortController()
+  // From the 11th listener on, Node would print a warning.
+  setMaxListeners(0, interruption.signal)
+  return interruption
+}
 
 /**
  * Creates what the library has of a Node process. Removes the tokens from the environment that child processes

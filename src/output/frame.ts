@@ -1,4 +1,4 @@
-import { memoize } from '../domain/memoize.ts'
+import { memoize } from '../domain/scheduling.ts'
 import { pullRequestStates } from '../domain/states.ts'
 import { renderLines, type StyledLine, stateSpan, styled } from './styled-text.ts'
 import { createTableRenderer, type TableOptions } from './table.ts'

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { memoize } from '../domain/memoize.ts'
+import { memoize } from '../domain/scheduling.ts'
 
 const printableAscii = /^[ -~]*$/
 

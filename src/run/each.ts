@@ -1,5 +1,5 @@
 import { type Operation, type Resource, withSubject } from '../api/operation.ts'
-import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { Cli } from './command.ts'
 import { reportResults, resourceName, withResource } from './report.ts'

@@ -5,7 +5,6 @@ import type { BodyOverride } from '../api/operation.ts'
 import { getSubmittedPullRequest, listPullRequests } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { mapConcurrent } from '../domain/map-concurrent.ts'
 import type { QueueActivity } from '../domain/metrics/last-hour.ts'
 import {
   departedEntries,
@@ -17,6 +16,7 @@ import {
   snapshotOf,
 } from '../domain/queue-changes.ts'
 import type { QueueEntry } from '../domain/queue-entries.ts'
+import { mapConcurrent } from '../domain/scheduling.ts'
 import { isFailedOrCancelled, stateOf, terminalOutcome } from '../domain/states.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { mayBegin, type WaitTime } from '../domain/wait-time.ts'
 import { isOutage, type MergeqError } from '../errors.ts'
 import { type Reading, readingOf } from './poll.ts'

@@ -1,6 +1,6 @@
 import { callOperation } from '../api/call.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
-import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
 import { queueName } from '../domain/values/repository.ts'
 import {

@@ -1,6 +1,6 @@
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
-import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
+import { mapConcurrent, maxConcurrent } from '../../domain/scheduling.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Cli, command } from '../../run/command.ts'

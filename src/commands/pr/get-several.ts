@@ -1,6 +1,6 @@
 import type { Resource } from '../../api/operation.ts'
 import { neverSubmittedError, partsToRead, severalReader } from '../../api/several-pull-requests.ts'
-import { memoize } from '../../domain/memoize.ts'
+import { memoize } from '../../domain/scheduling.ts'
 import { queueName, type Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'

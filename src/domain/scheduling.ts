@@ -1,3 +1,14 @@
+// When work is done: once, or several pieces of it at a time.
+
+/** Returns a function that calls `create` once and then returns the same value or promise, failed or not. */
+export function memoize<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined
+  return () => {
+    created ??= { value: create() }
+    return created.value
+  }
+}
+
 /** How many requests are sent at a time (docs/reference/cli.md, "Several pull requests"). */
 export const maxConcurrent = 4
 
