@@ -1,7 +1,7 @@
 import { milestones } from './states.ts'
 import { parseCommit } from './values/commit.ts'
 import { parseInterval } from './values/time.ts'
-import { choice, duration, interval, type Type, textual } from './values/types.ts'
+import { choice, duration, interval, textual } from './values/types.ts'
 
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',
@@ -10,8 +10,6 @@ const intervalOrAuto = textual({
   suggestions: ['auto'],
   parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
 })
-
-const definition = <T>(type: Type<T>, summary: string, text: string) => ({ type, summary, default: text })
 
 /** The head commit that a pull request must have; HEAD is that of the checkout. */
 export const headCommit = textual({
@@ -23,16 +21,16 @@ export const headCommit = textual({
 
 /** What the command line and the library call the same in a wait; `--timeout` itself is a global option. */
 export const waitOptions = {
-  until: definition(
-    choice(milestones, 'state'),
-    'Wait until it is: merged, tests-passed, testing, or left (no longer in the queue)',
-    'merged',
-  ),
-  interval: definition(intervalOrAuto, 'Time between polls', 'auto'),
-  grace: definition(duration, 'How long to wait for a new submission to appear', '90s'),
-  giveUpAfter: definition(duration, 'Give up when polling has failed for this long', '30m'),
-  timeout: definition(duration, 'Time limit for the whole wait', '1h'),
-}
+  until: {
+    type: choice(milestones, 'state'),
+    summary: 'Wait until it is: merged, tests-passed, testing, or left (no longer in the queue)',
+    default: 'merged',
+  },
+  interval: { type: intervalOrAuto, summary: 'Time between polls', default: 'auto' },
+  grace: { type: duration, summary: 'How long to wait for a new submission to appear', default: '90s' },
+  giveUpAfter: { type: duration, summary: 'Give up when polling has failed for this long', default: '30m' },
+  timeout: { type: duration, summary: 'Time limit for the whole wait', default: '1h' },
+} as const
 
 /** The time between two readings of a queue that is watched. */
-export const watchInterval = definition(interval, 'Time between polls', '10s')
+export const watchInterval = { type: interval, summary: 'Time between polls', default: '10s' } as const
