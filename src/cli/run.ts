@@ -24,7 +24,7 @@ import type {
 } from '../run/command.ts'
 import { fieldsOf, selectFields } from '../run/fields.ts'
 import { flagName } from '../run/inputs.ts'
-import { inputContext, readInputs } from '../run/requests.ts'
+import { inputContext, readInputs } from '../run/values.ts'
 import { flagFormat } from './parse.ts'
 
 /** What a command runs in. */

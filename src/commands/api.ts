@@ -33,8 +33,8 @@ import { command } from '../run/command.ts'
 import type { RecordFields } from '../run/fields.ts'
 import { openInput } from '../run/input-files.ts'
 import { argument, flag, option, paramInput } from '../run/inputs.ts'
-import { callerOf, readOverrides } from '../run/requests.ts'
 import { forOne, send, show } from '../run/send.ts'
+import { callerOf, readOverrides } from '../run/values.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 

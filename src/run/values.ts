@@ -1,10 +1,67 @@
-import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
+import {
+  type BodyOverride,
+  checkOverrides,
+  isAlwaysSent,
+  type Operation,
+  operationMethod,
+  type Params,
+  parseOverride,
+} from '../api/operation.ts'
+import type { Caller } from '../api/resolve.ts'
+import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'
+import { listOf, textual } from '../domain/values/types.ts'
+import type { Cli } from './command.ts'
 import { pullRequestArguments, pullRequestNumber, readPullRequests } from './common-inputs.ts'
-import { type Input, type InputContext, paramInput } from './inputs.ts'
-import { readOverrides, setDefinitions, type TypedParam } from './requests.ts'
+import {
+  flagInput,
+  flagName,
+  type Input,
+  type InputContext,
+  type Inputs,
+  type InputValues,
+  option,
+  paramInput,
+} from './inputs.ts'
+
+/**
+ * Reads inputs one after another, in their order, those that a setting can give last: the pull request of a command
+ * that names none may have to be looked up. Throws the usage error of the first that is wrong.
+ */
+export async function readInputs<F extends Inputs>(
+  inputs: F,
+  args: ParsedArgs,
+  context: InputContext,
+): Promise<InputValues<F>> {
+  const entries: [string, unknown][] = []
+  const all = Object.entries(inputs)
+  for (const [name, input] of [
+    ...all.filter(([, { setting }]) => setting === undefined),
+    ...all.filter(([, { setting }]) => setting !== undefined),
+  ])
+    entries.push([name, await input.read(args, context)])
+  return Object.fromEntries(entries) as InputValues<F>
+}
+
+/** What inputs are read with: the settings, and the pull request of a command that names none. */
+export const inputContext = (cli: Cli): InputContext => ({
+  ...cli,
+  currentPullRequest: args => findPullRequest(cli.command, cli.settings.withArgs(args), cli),
+})
+
+/** The command line as the caller of an operation: errors name options. */
+export const callerOf = (settings: Config): Caller => ({ settings, nameOf: flagName, prefix: '' })
+
+async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {
+  const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
+  return findCurrentPullRequest(settings, client(), {
+    advice: `Specify a pull request: mergeq ${command} 123`,
+    give: pr => `run: ${settings.commandLine([...command.split(' '), pr])}`,
+    whyOffline: options.dryRun ? '--dry-run does not ask the service by branch' : undefined,
+  })
+}
 
 /** A queue: the branch of a repository that it merges into. */
 export type Queue = Pick<QueuePlace, 'repo' | 'targetBranch'>
@@ -74,4 +131,49 @@ export function setOf<P extends Params>(
     definitions: operationMethod(route) === 'POST' ? setDefinitions(recovery !== undefined) : [],
     read: args => readOverrides(args, inputs(), params),
   }
+}
+
+/** The option `--set`, for a command that sends a body. */
+export const setOption = flagInput(
+  'set',
+  option(
+    listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
+    'Add a field, see mergeq help formatting',
+  ),
+)
+
+/** `--set` of a read is for few. */
+export const setDefinitions = (isChange: boolean) =>
+  setOption.definitions.map(definition => ({ ...definition, advanced: !isChange }))
+
+/** Returns the option that was typed: `api` has its own options for the fields of a body. */
+const flagOption = (args: ParsedArgs): string =>
+  ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
+
+/** How the value of a param is typed, for errors about `--set` beside it. */
+export type TypedParam = Pick<Input<unknown>, 'definitions' | 'setting'>
+
+/**
+ * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed or the
+ * repository, branch or pull request already sets it.
+ */
+export function readOverrides(
+  args: ParsedArgs,
+  inputs: Readonly<Record<string, TypedParam>>,
+  params: Params,
+): readonly BodyOverride[] {
+  const overrides = setOption.read(args) ?? []
+  const setters = Object.entries(inputs).flatMap(([key, { setting, definitions }]) => {
+    const param = params[key]
+    if (param === undefined) return []
+    const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
+    const typed = names.find(name => name !== undefined && args.has(name))
+    const name = typed ?? (isAlwaysSent(key, param) ? names.find(name => name !== undefined) : undefined)
+    // A constant is what the command implies: `queue pause` and its state.
+    const isFixed = definitions.length === 0 && setting === undefined
+    if (isFixed) return [{ name: 'the command', param }]
+    return name === undefined ? [] : [{ name: name.startsWith('-') ? name : `<${name}>`, param }]
+  })
+  checkOverrides(flagOption(args), overrides, setters)
+  return overrides
 }

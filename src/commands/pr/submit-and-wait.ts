@@ -19,7 +19,7 @@ import {
 import { getString, type JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import { type RequestResult, warnUnfinished, withResource } from '../../run/report.ts'
+import { type RequestResult, warnUnfinished, withResource } from '../../run/each.ts'
 import { read } from '../../run/send.ts'
 import { giveUpLimit } from '../../wait/poll.ts'
 import type { DueTarget, Submit } from '../../wait/readings.ts'

@@ -5,8 +5,7 @@ import { type LiveSettings, liveSettings } from '../../domain/queue-file.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, mostSevere } from '../../errors.ts'
 import type { Cli } from '../../run/command.ts'
-import { each, type Outcome } from '../../run/each.ts'
-import { reportErrors } from '../../run/report.ts'
+import { each, type Outcome, reportErrors } from '../../run/each.ts'
 import type { Queue } from '../../run/values.ts'
 
 /** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */

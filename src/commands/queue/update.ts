@@ -14,9 +14,8 @@ import { type Cli, command } from '../../run/command.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flagName, kebabCase } from '../../run/inputs.ts'
-import { callerOf } from '../../run/requests.ts'
 import { forOne, forPerson, type Sent, send, show } from '../../run/send.ts'
-import { paramsOf, type Queue, setOf } from '../../run/values.ts'
+import { callerOf, paramsOf, type Queue, setOf } from '../../run/values.ts'
 import { formatSetting } from './format-setting.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
