@@ -1,5 +1,5 @@
 import { isChange, type Operation, receiptFields } from '../api/operation.ts'
-import { anyField, fieldNames } from '../api/operations/fields.ts'
+import { anyField, fieldNames, type RecordType } from '../api/operations/fields.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../json.ts'
@@ -19,8 +19,13 @@ export interface RecordFields {
   readonly others?: 'from-response' | 'any'
 }
 
+/** The fields of a record of the service, which may have further ones, because the service can add some. */
+export interface ServiceFields extends Pick<RecordFields, 'columns'> {
+  readonly record: RecordType | undefined
+}
+
 /** The fields of a command, or a function that finds them, for a command that calls any operation. */
-export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordFields)
+export type FieldsDefinition = RecordFields | ServiceFields | ((typed: TypedArgs) => RecordFields)
 
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
@@ -32,17 +37,14 @@ export function fieldsOf(
   typed: TypedArgs,
 ): RecordFields | undefined {
   if (fields === undefined && operation !== undefined && isChange(operation)) return receiptRecord
-  return typeof fields === 'function' ? fields(typed) : fields
+  if (typeof fields === 'function') return fields(typed)
+  return fields !== undefined && 'record' in fields ? fieldsOfRecord(fields) : fields
 }
 
-/** Records of the service may have further fields, because the service can add some. */
-export const serviceRecord = (
-  { response }: Pick<Operation, 'response'>,
-  columns: readonly Column[],
-): RecordFields => ({
+export const fieldsOfRecord = ({ record, columns }: ServiceFields): RecordFields => ({
   // Few runs ask for them.
   get names() {
-    return response === undefined ? [] : fieldNames(response)
+    return record === undefined ? [] : fieldNames(record)
   },
   columns,
   others: 'from-response',

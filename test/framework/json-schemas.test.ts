@@ -1,7 +1,7 @@
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/json.ts'
-import { hasName, receiptRecord } from '../../src/run/fields.ts'
+import { fieldsOf, hasName, receiptRecord } from '../../src/run/fields.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { queueChanges } from '../support/operations.ts'
@@ -182,9 +182,9 @@ test('every field of a record is a name', { timeout: 120_000 }, async () => {
   ]) {
     story.clock.now += 300
     const { out } = await story.mergeq(`${line} -o ndjson`, { files })
-    const { fields = receiptRecord } = allCommands.find(each => each.command === commandOf(line)) ?? {}
+    const command = allCommands.find(each => each.command === commandOf(line)) ?? {}
     const typed = line.split(' ').map(word => [word === '-f' ? '--file' : word, []] as const)
-    const record = typeof fields === 'function' ? fields(new Map(typed)) : fields
+    const record = fieldsOf(command, new Map(typed)) ?? receiptRecord
     const missing = documentsIn(out)
       .flatMap(document => namesIn(document as JsonObject))
       // The items of a list are selected as a whole.

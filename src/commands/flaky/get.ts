@@ -14,7 +14,6 @@ import { truncateCell } from '../../output/text-width.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { webInput } from '../../run/common-inputs.ts'
-import { serviceRecord } from '../../run/fields.ts'
 import { argument, flagInput, option } from '../../run/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -275,7 +274,7 @@ export const flakyGetCommand = command({
     web: webInput,
     set: setOf(getTestDetails, { testId: testArgument }),
   },
-  fields: serviceRecord(getTestDetails, factColumns),
+  fields: { record: getTestDetails.response, columns: factColumns },
   exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',

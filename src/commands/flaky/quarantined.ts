@@ -3,7 +3,6 @@ import { getString } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
-import { serviceRecord } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { nameColumn, ownerColumn } from './list.ts'
@@ -49,7 +48,7 @@ export const flakyQuarantinedCommand = command({
     limit: limitInput(listQuarantinedTests.params.limit),
     set: setOf(listQuarantinedTests),
   },
-  fields: serviceRecord(listQuarantinedTests, quarantinedColumns),
+  fields: { record: listQuarantinedTests.response, columns: quarantinedColumns },
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
   run: ({ set, ...values }, cli) =>
     runList(cli, listQuarantinedTests, values, set, {

@@ -15,7 +15,6 @@ import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command, drawsResults } from '../../run/command.ts'
 import { webInput } from '../../run/common-inputs.ts'
 import type { Printed } from '../../run/dry-run.ts'
-import { serviceRecord } from '../../run/fields.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
 import { forEach, forPerson, isSheet, read, send, webPage } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
@@ -66,7 +65,7 @@ export const prGetCommand = command({
     web: webInput,
     set: setOf(getSubmittedPullRequest),
   },
-  fields: serviceRecord({ response: shownPullRequestRecord }, recordColumns),
+  fields: { record: shownPullRequestRecord, columns: recordColumns },
   exits: outcomes,
   examples: [
     'mergeq pr get 123',

@@ -10,7 +10,6 @@ import { toMergeqError, usageError } from '../../errors.ts'
 import { columns, pullRequestCsvColumns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
-import { serviceRecord } from '../../run/fields.ts'
 import { type Input, paramInput } from '../../run/inputs.ts'
 import { runList } from '../../run/lists.ts'
 import { explainNotFound } from '../../run/send.ts'
@@ -84,7 +83,7 @@ export const prListCommand = command({
     states,
     set: setOf(listPullRequests),
   },
-  fields: serviceRecord(listPullRequests, listColumns),
+  fields: { record: listPullRequests.response, columns: listColumns },
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',

@@ -10,7 +10,7 @@ import { getArray, isObject } from '../../json.ts'
 import { type Column, columns, pullRequestCsvColumns } from '../../output/view.ts'
 import { type Cli, command, readsMore } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import { hasName, type RecordFields, serviceRecord } from '../../run/fields.ts'
+import { fieldsOfRecord, hasName, type RecordFields } from '../../run/fields.ts'
 import { read, show } from '../../run/send.ts'
 import { paramsOf, type Queue, setOf } from '../../run/values.ts'
 import { notReadySentence, queueScreen, readActivity } from './screen.ts'
@@ -30,10 +30,10 @@ const position: Column = { title: 'position', path: 'position', format: 'number'
 const csvColumns = [...pullRequestCsvColumns, position]
 
 /** The fields of a queue. */
-export const queueFields = serviceRecord(getQueue, [])
+export const queueFields = fieldsOfRecord({ record: getQueue.response, columns: [] })
 
 /** The fields of its pull requests, which are the rows of the table. */
-const entryFields = serviceRecord({ response: entryRecord }, entryColumns)
+const entryFields = fieldsOfRecord({ record: entryRecord, columns: entryColumns })
 
 /**
  * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.

@@ -8,7 +8,6 @@ import { getNumber, getString } from '../../json.ts'
 import { type Column, columns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
-import { serviceRecord } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { explainNotFound } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -61,7 +60,7 @@ export const queueRunsCommand = command({
     limit: limitInput(listTestRuns.params.limit),
     set: setOf(listTestRuns),
   },
-  fields: serviceRecord(listTestRuns, runColumns),
+  fields: { record: listTestRuns.response, columns: runColumns },
   examples: [
     'mergeq queue runs',
     'mergeq queue runs --since 7d --outcome failed',
