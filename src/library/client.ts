@@ -1,6 +1,6 @@
 import type { Operation } from '../api/operation.ts'
 import { type ClientOperationName, clientOperations } from '../api/operations/index.ts'
-import { memoize } from '../domain/memoize.ts'
+import { memoize } from '../domain/scheduling.ts'
 import { toMergeqError } from '../errors.ts'
 import type { Environment, ServiceHost } from '../host/host.ts'
 import { createTraffic } from '../http/traffic.ts'

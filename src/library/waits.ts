@@ -1,4 +1,4 @@
-import { maxConcurrent as maxDepartures } from '../domain/map-concurrent.ts'
+import { maxConcurrent as maxDepartures } from '../domain/scheduling.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { startWaitTime } from '../domain/wait-time.ts'
 import type { JsonObject } from '../json.ts'
