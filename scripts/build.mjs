@@ -34,11 +34,16 @@ const rarelyLoaded = [
 ].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
 
-/** Returns the modules that a module imports statically, itself or through other modules, with the module. */
-function findLoaded(id, context, loaded = new Set()) {
+/**
+ * Returns the modules that a module imports statically (or `lazily`, too), itself or through other modules, with the
+ * module.
+ */
+function findLoaded(id, context, { lazily = false, loaded = new Set() } = {}) {
   if (loaded.has(id)) return loaded
   loaded.add(id)
-  for (const imported of context.getModuleInfo(id)?.importedIds ?? []) findLoaded(imported, context, loaded)
+  const { importedIds = [], dynamicallyImportedIds = [] } = context.getModuleInfo(id) ?? {}
+  const imported = lazily ? [...importedIds, ...dynamicallyImportedIds] : importedIds
+  for (const one of imported) findLoaded(one, context, { lazily, loaded })
   return loaded
 }
 
@@ -149,24 +154,100 @@ async function bundleInto(dir) {
   return output.flatMap(({ moduleIds }) => moduleIds)
 }
 
+/** What only some methods of the library need: `waits` is src/library/waits.ts. */
+const libraryParts = ['waits', 'explanations']
+
+/** Returns a file that makes `createClient` of the core, with a way to load each of the parts. */
+const renderEntry = (begin, load, declare) =>
+  [
+    begin,
+    '',
+    'const parts = {',
+    ...libraryParts.map(part => `  ${part}: ${load(`./library-${part}.cjs`)},`),
+    '}',
+    declare('createClient', 'core.createClientWith(parts)'),
+    ...['MergeqError', 'isMergeqError', 'parsePullRequest'].map(name => declare(name, `core.${name}`)),
+    '',
+  ].join('\n')
+
 /**
- * Bundles a file of the library into one file, without what only the program uses, because the bundlers of others
- * would take that along; writes it as an ES module, too, and its types. Returns the paths of all bundled modules.
+ * Bundles the library without what only the program uses. What all of its methods need is in one file, because the
+ * bundlers of other programs take it along; its parts are files of their own. library.cjs loads them with `require`, which
+ * also works where there are no ES modules, and library.mjs with `import()`: what it loads is split off by bundlers. Writes
+ * its types, too. Returns the paths of all bundled modules.
  */
-async function writeLibrary(folder, name, types) {
+async function writeLibrary(folder, types) {
+  const input = name => join(src, 'library', `${name}.ts`)
+  let core
+  const isOfCore = (id, context) => {
+    core ??= findLoaded(input('index'), context, { lazily: true })
+    return core.has(id)
+  }
   const { output } = await build({
     ...inputOptions,
-    input: join(src, 'library', `${name === 'library' ? 'index' : name}.ts`),
-    output: { ...outputOptions, file: join(folder, `${name}.cjs`), codeSplitting: false },
+    write: false,
+    input: {
+      library: input('index'),
+      ...Object.fromEntries(libraryParts.map(part => [`library-${part}`, input(part)])),
+    },
+    output: {
+      ...outputOptions,
+      entryFileNames: '[name].cjs',
+      chunkFileNames: '[name].cjs',
+      codeSplitting: {
+        groups: [
+          {
+            debugName: 'core',
+            name: (id, context) => (isOfCore(id, context) ? 'library-core' : null),
+            priority: 1,
+          },
+          { name: 'library-shared', minShareCount: 2 },
+        ],
+      },
+    },
+  })
+  // It only exports values of the core.
+  for (const { fileName, code } of output)
+    if (fileName !== 'library.cjs') writeFileSync(join(folder, fileName), exportValues(code))
+  writeFileSync(
+    join(folder, 'library.cjs'),
+    renderEntry(
+      "'use strict'\nconst core = require('./library-core.cjs')",
+      path => `async () => require('${path}')`,
+      (name, value) => `exports.${name} = ${value}`,
+    ),
+  )
+  writeFileSync(
+    join(folder, 'library.mjs'),
+    renderEntry(
+      "import core from './library-core.cjs'",
+      path => `async () => (await import('${path}')).default`,
+      (name, value) => `export const ${name} = ${value}`,
+    ),
+  )
+  writeTypes(folder, 'library', types)
+  return output.flatMap(({ moduleIds }) => moduleIds)
+}
+
+/** Bundles `mergeq/testing` into one file. Returns the paths of all bundled modules. */
+async function writeTesting(folder, types) {
+  const { output } = await build({
+    ...inputOptions,
+    input: join(src, 'library', 'testing.ts'),
+    output: { ...outputOptions, file: join(folder, 'testing.cjs'), codeSplitting: false },
   })
   const [{ exports, moduleIds }] = output
   writeFileSync(
-    join(folder, `${name}.mjs`),
-    `import library from './${name}.cjs'\n\nexport const { ${exports.join(', ')} } = library\n`,
+    join(folder, 'testing.mjs'),
+    `import testing from './testing.cjs'\n\nexport const { ${exports.join(', ')} } = testing\n`,
   )
+  writeTypes(folder, 'testing', types)
+  return moduleIds
+}
+
+function writeTypes(folder, name, types) {
   writeFileSync(join(folder, `${name}.d.cts`), types)
   writeFileSync(join(folder, `${name}.d.mts`), `export * from './${name}.cjs'\n`)
-  return moduleIds
 }
 
 /** Returns the files of a folder with their contents. */
@@ -206,8 +287,8 @@ try {
   const types = renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
   const packages = findPackages([
     ...(await bundleInto(folder)),
-    ...(await writeLibrary(folder, 'library', types)),
-    ...(await writeLibrary(folder, 'testing', renderTestingTypes())),
+    ...(await writeLibrary(folder, types)),
+    ...(await writeTesting(folder, renderTestingTypes())),
   ])
   writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
   writeFileSync(join(folder, 'mergeq.cdx.json'), renderBom(packages))

@@ -9,7 +9,7 @@ import { createRedactor } from '../output/redactor.ts'
 import type { CallOutcome, ClientContext } from './call-client.ts'
 import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
 import { type IteratorName, iteratorName } from './method-names.ts'
-import { call, iterate, type OpenCall, send } from './methods.ts'
+import { call, iterate, send } from './methods.ts'
 import { clientReaders, readOptions, toPublicError } from './options.ts'
 import type { ClientOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
 
@@ -20,10 +20,10 @@ export type Client = Readonly<Record<ClientOperationName, (options?: object) => 
     watchQueue(options?: WatchQueueOptions): AsyncGenerator<JsonObject, void>
   }
 
-/** What the methods do that read several things; only they need what explains. */
-const explaining: Readonly<Record<string, (opened: OpenCall) => Promise<CallOutcome>>> = {
-  explainPullRequest: async opened => (await import('./explanations.ts')).explainOpened(opened),
-  explainQueue: async opened => (await import('./explanations.ts')).explainOpenedQueue(opened),
+/** What only some methods need; loaded when they are called. */
+export interface LibraryParts {
+  waits(): Promise<typeof import('./waits.ts')>
+  explanations(): Promise<typeof import('./explanations.ts')>
 }
 
 /**
@@ -31,7 +31,7 @@ const explaining: Readonly<Record<string, (opened: OpenCall) => Promise<CallOutc
  * of the command line. Settings that are left out come from the same sources as on the command line. Throws a
  * usage error for a wrong option.
  */
-export function createHostClient(options: ClientOptions, host: ServiceHost): Client {
+export function createHostClient(options: ClientOptions, host: ServiceHost, parts: LibraryParts): Client {
   const secrets = createRedactor()
   const {
     token,
@@ -71,7 +71,11 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
     namesToken,
     submissions: new Map(),
   }
-  const waits = memoize(async () => (await import('./waits.ts')).createWaits(context))
+  const waits = memoize(async () => (await parts.waits()).createWaits(context))
+  const explaining: Readonly<Record<string, typeof send>> = {
+    explainPullRequest: async opened => (await parts.explanations()).explainOpened(opened),
+    explainQueue: async opened => (await parts.explanations()).explainOpenedQueue(opened),
+  }
   const asMethod =
     (run: (callOptions: unknown) => Promise<CallOutcome>) =>
     async (callOptions: unknown = {}): Promise<Json> => {

@@ -1,5 +1,5 @@
 import { createServiceHost } from '../host/node-host.ts'
-import { type Client, createHostClient } from './client.ts'
+import { type Client, createHostClient, type LibraryParts } from './client.ts'
 import type { ClientOptions } from './types.ts'
 
 export { isMergeqError, MergeqError } from '../errors.ts'
@@ -10,11 +10,14 @@ declare const MERGEQ_VERSION: string
 const neverAborted = new AbortController().signal
 
 /**
- * Returns a client of the service with a method for each operation. Options that are left out are found where
- * the command line finds them. The client does not change the process: the token stays in `process.env`.
+ * Returns `createClient` of the package, whose entries say how the parts of the library are loaded (scripts/build.mjs). It
+ * returns a client of the service with a method for each operation. Options that are left out are found where the command
+ * line finds them. The client does not change the process: the token stays in `process.env`.
  */
-export function createClient(options: ClientOptions = {}): Client {
-  // createServiceHost removes the tokens from the environment of the process that it is given.
-  const proc = Object.create(process, { env: { value: { ...process.env } } })
-  return createHostClient(options, createServiceHost(proc, MERGEQ_VERSION, neverAborted))
-}
+export const createClientWith =
+  (parts: LibraryParts) =>
+  (options: ClientOptions = {}): Client => {
+    // createServiceHost removes the tokens from the environment of the process that it is given.
+    const proc = Object.create(process, { env: { value: { ...process.env } } })
+    return createHostClient(options, createServiceHost(proc, MERGEQ_VERSION, neverAborted), parts)
+  }

@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createHostClient } from '../../src/library/client.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
+import { clientOf as clientOnHost, createHostClient, hostAt } from '../support/library-client.ts'
 
 const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
   clientOnHost(answer, options, hostAt(clock))

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import type { Host } from '../../src/host/host.ts'
+import type { Host, ServiceHost } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/client.ts'
+import { createHostClient as createClientWith, type LibraryParts } from '../../src/library/client.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Script, serveScript } from './harness.ts'
 
@@ -24,6 +24,15 @@ export const hostAt = (clock = { now: 0 }): Host => ({
     },
   },
 })
+
+const parts: LibraryParts = {
+  waits: () => import('../../src/library/waits.ts'),
+  explanations: () => import('../../src/library/explanations.ts'),
+}
+
+/** Creates a client of the library on a host. */
+export const createHostClient = (options: ClientOptions, host: ServiceHost) =>
+  createClientWith(options, host, parts)
 
 export const token = 'tok_4f2a9c1e77'
 
