@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { fieldsOf, hasName, receiptRecord } from '../../src/run/fields.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
-import { queueChanges } from '../support/operations.ts'
+import { operationExamples, testId } from '../support/operations.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
 const help = JSON.parse((await mergeq('help --json')).out)
@@ -127,8 +127,9 @@ doctor`
 /** These, and those of the operations whose command is not among them. */
 const lines = [
   ...firstLines,
-  ...queueChanges
+  ...operationExamples
     .map(({ line }) => line)
+    .filter(line => validators.has(commandOf(line)) && !line.includes(testId))
     .filter(line => !firstLines.map(commandOf).includes(commandOf(line))),
 ]
 

@@ -5,6 +5,7 @@ import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, noon, queueEnv, type Seen, type Setting } from '../support/harness.ts'
+import { operationExamples, responseText } from '../support/operations.ts'
 import { answerOf, operation } from '../support/untrusted-text.ts'
 
 /**
@@ -48,7 +49,6 @@ const ofTests = (rows: Rows) => toLines(`${repo},"org_url_slug":"acme"`, org, ro
 const pr = '"pr":{"number":123}'
 const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 const headOfPr = `"pr":{"number":123,"sha":"${sha}"}`
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const run = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
 
 const pullLines = ofQueue({
@@ -62,8 +62,6 @@ const pullLines = ofQueue({
     ['pr submit 123 --priority 0', `${pr},"priority":0`],
     ['pr submit 123 --priority 255 --no-batch', `${pr},"priority":255,"noBatch":true`],
   ],
-  cancelPullRequest: [['pr cancel 123', pr]],
-  restartTestsOnPullRequest: [['pr restart 123', pr]],
   getSubmittedPullRequest: [
     ['pr get 123', pr],
     ['pr status 123', pr],
@@ -145,13 +143,11 @@ const queueLines: readonly Line[] = [
       ['queue create --mode parallel --concurrency 4', '"mode":"parallel","concurrency":4'],
       ['queue create --mode single', '"mode":"single"'],
     ],
-    getQueue: [['queue get', '']],
     updateQueue: [
       ['queue pause', '"state":"PAUSED"'],
       ['queue resume', '"state":"RUNNING"'],
       ['queue drain', '"state":"DRAINING"'],
     ],
-    deleteQueue: [['queue delete --yes', '']],
   }),
   {
     words: 'queue get -R git.example.com/acme/platform/web -b release/2.0',
@@ -243,7 +239,6 @@ const testLines: readonly Line[] = [
       ['flaky list --limit 5 --max-pages 3 --sort impact --no-quarantined', lastDay],
       ["flaky list --owner @a --quarantined --min-failure-rate 0.5 --name 'a*' --path 'b/**'", lastDay],
     ],
-    'flaky-tests/get-test-details': [[`flaky get ${id}`, `"test_id":"${id}"`]],
     'flaky-tests/list-quarantined-tests': [
       ['flaky quarantined', firstPage],
       [
@@ -257,12 +252,6 @@ const testLines: readonly Line[] = [
         'flaky unhealthy --status BROKEN --no-quarantined --page-token t',
         '"status":"BROKEN","page_query":{"page_size":100,"page_token":"t"}',
       ],
-    ],
-  }),
-  // No organization: public clients send none.
-  ...toLines(repo, '-R acme/web', {
-    'flaky-tests/link-ticket-to-test-case': [
-      [`flaky link ${id} KAN-123`, `"test_case_id":"${id}","external_ticket_id":"KAN-123"`],
     ],
   }),
 ]
@@ -350,7 +339,13 @@ const environmentLines: readonly Line[] = [
   },
 ]
 
+/** The line of each operation that sends one request. */
+const operationLines = operationExamples.flatMap(({ line, body, operation: { route } }): readonly Line[] =>
+  body === undefined ? [] : [{ words: line, route, body, env: queueEnv }],
+)
+
 const tables = {
+  'the example of an operation': operationLines,
   'pull requests': pullLines,
   targets: targetLines,
   queues: queueLines,
@@ -369,26 +364,11 @@ const settingOf = ({ env = {}, files = {}, input }: Line): Setting => ({
   ...(input === undefined ? {} : { input }),
 })
 
-const documents: Readonly<Record<string, object>> = {
-  listPullRequests: { pullRequests: [] },
-  listMergeQueueTestingResults: { testingResults: [], totalItems: 0 },
-  'flaky-tests/list-quarantined-tests': { quarantined_tests: [], page: { next_page_token: '' } },
-  'flaky-tests/list-unhealthy-tests': { tests: [], page: { next_page_token: '' } },
-  getSubmittedPullRequest: { state: 'testing', isCurrentlySubmittedToQueue: true },
-  // Of an empty queue, more is read (docs/reference/cli.md, "Output formats").
-  getQueue: { state: 'running', enqueuedPullRequests: [{ prNumber: 7, state: 'testing' }] },
-  getMergeQueueTestingDetails: { testBranch: 'trunk-merge/pr-7/x' },
-  'flaky-tests/list-failing-tests': { tests: [], page: { next_page_token: '' } },
-  'flaky-tests/get-test-details': { test: { id } },
-}
-
 /** A service that is content with everything. */
 function answer({ path }: Seen): Answer {
   const name = path.replace('/v1/', '').replace(/\?.*/, '')
-  const document = documents[name]
-  const headers = { date: new Date(noon).toUTCString() }
-  if (document !== undefined) return { headers, body: JSON.stringify(document) }
-  return { body: name === 'getMergeQueueMetrics' ? 'mq_depth_current 1\n' : 'OK' }
+  const example = operationExamples.find(each => each.name === name)
+  return { headers: { date: new Date(noon).toUTCString() }, body: example ? responseText(example) : 'OK' }
 }
 
 /** The reads before a request that tell the time of the service (docs/reference/cli.md, "Finished test runs"). */

@@ -15,6 +15,11 @@ export interface Moment {
 export interface OperationExample {
   /** A command line that sends it, in the environment `queueEnv`. */
   readonly line: string
+  /**
+   * The exact text of the body that the line sends, written from the documentation of the service. Left out for a line
+   * that sends none or several: it has rows in test/framework/request-table.test.ts.
+   */
+  readonly body?: string
   /** The options with which the library sends the same. */
   readonly options: object
   /** What the service returns: with a value in every field that mergeq knows. */
@@ -35,6 +40,11 @@ export interface OperationExample {
     readonly isUndated?: boolean
   }
 }
+
+const repo = '"repo":{"host":"github.com","owner":"acme","name":"web"}'
+/** What the body of each request about a queue begins with. */
+const on = `${repo},"targetBranch":"main"`
+const head = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 
 export const testId = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 
@@ -114,6 +124,7 @@ function hasSettings({ queue, body }: Moment): boolean {
 export const operations = {
   submitPullRequest: {
     line: 'pr submit 7 --priority high --no-batch',
+    body: `{${on},"pr":{"number":7},"priority":"high","noBatch":true}`,
     options: { pr: 7, priority: 'high', noBatch: true },
     response: 'OK',
     change: {
@@ -128,6 +139,7 @@ export const operations = {
   },
   cancelPullRequest: {
     line: 'pr cancel 7',
+    body: `{${on},"pr":{"number":7}}`,
     options: { pr: 'https://github.com/acme/web/pull/7' },
     response: 'OK',
     change: {
@@ -139,6 +151,7 @@ export const operations = {
   },
   restartTestsOnPullRequest: {
     line: 'pr restart 7',
+    body: `{${on},"pr":{"number":7}}`,
     options: { pr: '#7' },
     response: 'OK',
     change: {
@@ -148,15 +161,22 @@ export const operations = {
       isSo: ({ pull, at }) => pull?.state === 'TESTING' && pull.changedAt >= at,
     },
   },
-  getSubmittedPullRequest: { line: 'pr get 7', options: { pr: 7 }, response: pullRequest },
+  getSubmittedPullRequest: {
+    line: 'pr get 7',
+    body: `{${on},"pr":{"number":7}}`,
+    options: { pr: 7 },
+    response: pullRequest,
+  },
   setImpactedTargets: {
-    line: 'pr targets 7 //a //b --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
-    options: { pr: 7, targets: ['//a', '//b'], sha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
+    line: `pr targets 7 //a //b --sha ${head}`,
+    body: `{${on},"pr":{"number":7,"sha":"${head}"},"impactedTargets":["//a","//b"]}`,
+    options: { pr: 7, targets: ['//a', '//b'], sha: head },
     response: 'OK',
     change: { name: 'The target upload of #7', ...shownByPullRequest },
   },
   getMergeQueueTestingDetails: {
     line: `pr testing ${testId}`,
+    body: `{${on},"testRunId":"${testId}"}`,
     options: { run: testId },
     response: {
       id: testId,
@@ -178,6 +198,7 @@ export const operations = {
   },
   createQueue: {
     line: 'queue create --mode parallel --concurrency 3',
+    body: `{${on},"mode":"parallel","concurrency":3}`,
     options: { mode: 'parallel', concurrency: 3 },
     response: 'OK',
     change: {
@@ -188,9 +209,10 @@ export const operations = {
       isUndated: true,
     },
   },
-  getQueue: { line: 'queue get', options: {}, response: queue },
+  getQueue: { line: 'queue get', body: `{${on}}`, options: {}, response: queue },
   updateQueue: {
     line: 'queue update --concurrency 5 --batch',
+    body: `{${on},"concurrency":5,"batch":true}`,
     options: { concurrency: 5, batch: true },
     response: queue,
     change: {
@@ -203,6 +225,7 @@ export const operations = {
   },
   deleteQueue: {
     line: 'queue delete --yes',
+    body: `{${on}}`,
     options: {},
     response: 'OK',
     change: {
@@ -225,6 +248,7 @@ export const operations = {
   },
   'flaky-tests/get-test-details': {
     line: `flaky get ${testId}`,
+    body: `{${repo},"org_url_slug":"acme","test_id":"${testId}"}`,
     options: { testId },
     response: { test: flakyTest },
   },
@@ -264,6 +288,8 @@ export const operations = {
   },
   'flaky-tests/link-ticket-to-test-case': {
     line: `flaky link ${testId} KAN-123`,
+    // No organization: public clients send none.
+    body: `{${repo},"test_case_id":"${testId}","external_ticket_id":"KAN-123"}`,
     options: { testId, ticket: 'KAN-123' },
     response: 'OK',
     change: { name: 'The linking of the ticket' },
