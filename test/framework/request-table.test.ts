@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
-import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
-import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, noon, queueEnv, type Seen, type Setting } from '../support/harness.ts'
 import { operationExamples, responseText } from '../support/operations.ts'
-import { answerOf, operation } from '../support/untrusted-text.ts'
 
 /**
  * What goes over the wire, written by hand from docs/reference/service.md and never derived from the operations: a
@@ -496,21 +492,4 @@ test('every setting of a queue has a line', () => {
 test('no operation is without a line', () => {
   const covered = new Set(lines.map(({ route }) => route))
   expect(serviceOperations.map(({ route }) => route).filter(route => !covered.has(route))).toEqual([])
-})
-
-test.each(askingCommands)('`%s` declares every operation that it sends', async command => {
-  const { operations = [] } = allCommands.find(each => each.command === command) ?? {}
-  if (operations === 'any') return
-  const declared = operations.map(({ route }) => operationName(route))
-  const line = `${command} ${askingLines[command]?.replace('7 8', '7')}`
-  // After a 404 every command finds out whether the queue exists.
-  const afterMissing = ['getQueue', 'getMergeQueueMetrics']
-  for (const [answer, more] of [
-    [answerOf('x'), []],
-    [() => ({ status: 404, body: 'no' }), afterMissing],
-  ] as const) {
-    const setting = { env: queueEnv, answer, files: askingFiles, input: 'a-token', terminal: true }
-    const { requests } = await mergeq(line, setting)
-    expect(requests.map(operation).filter(name => ![...declared, ...more].includes(name))).toEqual([])
-  }
 })

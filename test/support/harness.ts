@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { TestRunner } from 'vitest'
+import { operationName } from '../../src/api/operation.ts'
+import { getMergeQueueMetrics } from '../../src/api/operations/metrics.ts'
+import { getQueue } from '../../src/api/operations/queues.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -266,6 +269,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     )
     showIfTestFails(`$ mergeq ${host.argv.join(' ')}\n${err.join('').slice(0, 2_000)}exit ${code}`)
     await checkExitCodeInHelp(host, code)
+    await checkDeclared(host, service?.requests ?? [])
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
@@ -302,6 +306,21 @@ async function checkExitCodeInHelp(host: Host, code: number): Promise<void> {
     throw new Error(
       `\`mergeq ${command.command}\` ended with ${code}, which its help does not name (\`exitKinds\`).`,
     )
+}
+
+/** What any command may send: after a 404, it finds out whether the queue exists. */
+const sentAfterMissing = [getQueue, getMergeQueueMetrics]
+
+/** Fails where a command sent an operation that it does not declare, and that recovers none of its changes. */
+async function checkDeclared(host: Host, requests: readonly Seen[]): Promise<void> {
+  const command = requests.length === 0 ? undefined : await findCommand(host)
+  if (command === undefined || command.operations === 'any') return
+  const recovering = command.operations.flatMap(({ recovery }) => recovery?.readBack?.operation ?? [])
+  const declared = [...command.operations, ...recovering, ...sentAfterMissing]
+  const names = declared.map(({ route }) => `/${operationName(route)}`)
+  const other = requests.find(({ path }) => !names.some(name => path.replace(/\?.*/, '').endsWith(name)))
+  if (other !== undefined)
+    throw new Error(`\`mergeq ${command.command}\` sent ${other.path}: add it to \`alsoSends\`.`)
 }
 
 async function findCommand(host: Host): Promise<RegisteredCommand | undefined> {

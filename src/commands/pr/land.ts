@@ -1,27 +1,16 @@
-import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import {
-  cancelPullRequest,
-  getMergeQueueTestingDetails,
-  getSubmittedPullRequest,
-  submitPullRequest,
-} from '../../api/operations/pull-requests.ts'
-import { getQueue } from '../../api/operations/queues.ts'
-import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
+import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { choice, integer } from '../../domain/values/types.ts'
 import { command } from '../../run/command.ts'
 import { option } from '../../run/inputs.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
-import { readWaitOptions, submitRecord, waitInputs } from './wait-options.ts'
+import { readWaitOptions, submitRecord, waitInputs, waitReads } from './wait-options.ts'
 
 export const prLandCommand = command({
   name: 'pr land',
   summary: 'Like pr submit --wait, but submit again after failures that others caused',
   operation: submitPullRequest,
-  alsoSends: [
-    ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
-    ...[getMergeQueueTestingDetails, getMergeQueueMetrics, cancelPullRequest],
-  ],
+  alsoSends: [...waitReads, cancelPullRequest],
   options: {
     pullRequests,
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),

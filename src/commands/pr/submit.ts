@@ -1,13 +1,6 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import {
-  cancelPullRequest,
-  getMergeQueueTestingDetails,
-  getSubmittedPullRequest,
-  submitPullRequest,
-} from '../../api/operations/pull-requests.ts'
+import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { joinList } from '../../domain/format.ts'
 import { describeBase, isStacked } from '../../domain/stacks.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
@@ -24,7 +17,14 @@ import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
 import { describeResubmission } from './resubmission.ts'
-import { readWaitOptions, submitRecord, waitCommand, waitInputs, waitTimeLimit } from './wait-options.ts'
+import {
+  readWaitOptions,
+  submitRecord,
+  waitCommand,
+  waitInputs,
+  waitReads,
+  waitTimeLimit,
+} from './wait-options.ts'
 
 const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted', 'stacked'] }
 
@@ -73,10 +73,7 @@ export const prSubmitCommand = command({
   name: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,
-  alsoSends: [
-    ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
-    ...[getMergeQueueTestingDetails, getMergeQueueMetrics, cancelPullRequest],
-  ],
+  alsoSends: [...waitReads, cancelPullRequest],
   options: {
     pullRequests,
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),

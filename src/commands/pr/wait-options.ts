@@ -1,3 +1,7 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { serviceWordNames } from '../../domain/service-words.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
@@ -19,6 +23,12 @@ export function timeOfWait({ time }: Cli): WaitTime {
   if (time === undefined) throw new Error('the command has no time limit')
   return time
 }
+
+/** What a wait reads. */
+export const waitReads = [
+  ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
+  ...[getMergeQueueTestingDetails, getMergeQueueMetrics],
+]
 
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {

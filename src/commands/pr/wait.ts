@@ -1,8 +1,6 @@
 import type { BodyOverride } from '../../api/operation.ts'
-import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
@@ -10,7 +8,7 @@ import type { WaitOptions } from '../../domain/wait-state.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
-import { readWaitOptions, waitInputs, waitRecord, waitTimeLimit } from './wait-options.ts'
+import { readWaitOptions, waitInputs, waitReads, waitRecord, waitTimeLimit } from './wait-options.ts'
 
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
@@ -35,13 +33,7 @@ function printFirstReading(
 export const prWaitCommand = command({
   name: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',
-  alsoSends: [
-    getSubmittedPullRequest,
-    getSubmittedPullRequests,
-    getQueue,
-    getMergeQueueTestingDetails,
-    getMergeQueueMetrics,
-  ],
+  alsoSends: waitReads,
   options: {
     pullRequests,
     ...waitInputs,
