@@ -115,7 +115,7 @@ const renderProfiles = (layout: Layout): string =>
     layout.paragraph('See what is in use, and where the settings are stored:'),
     layout.lines(['mergeq config list --show-origin', 'mergeq auth list', 'mergeq config path']),
     layout.paragraph(
-      'mergeq auth logout --profile work deletes the token of a profile. A token is sent only to the service that it was stored for.',
+      'mergeq auth logout --profile work deletes the token of a profile, and names the command that deletes its settings. A profile without both is gone. A token is sent only to the service that it was stored for.',
     ),
   ].join('\n')
 

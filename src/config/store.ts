@@ -190,7 +190,11 @@ export function requireStorable(name: SettingKey, value: string): void {
     throw usageError(`'${value}' is a relative path.`, 'In the settings file, use an absolute path.')
 }
 
-/** Replaces the stored values of a profile with the result of `change`. */
+/** Returns the names of the values of a profile, without its tokens. */
+export const valueNamesOf = (profile: JsonObject): readonly string[] =>
+  Object.keys(profile).filter(key => key !== 'tokens')
+
+/** Replaces the stored values of a profile with the result of `change`. One with a name is gone without a value. */
 export const updateProfile = (
   host: Host,
   name: string,
@@ -198,7 +202,11 @@ export const updateProfile = (
 ): Promise<void> =>
   updateStore(host, document => {
     const profiles = sectionOf(document, 'profiles')
-    return { ...document, profiles: { ...profiles, [name]: change(sectionOf(profiles, name)) } }
+    const { [name]: before, ...others } = profiles
+    const values = change(isObject(before) ? before : {})
+    const hasTokens = Object.keys(sectionOf(values, 'tokens')).length > 0
+    const isKept = name === 'default' || hasTokens || valueNamesOf(values).length > 0
+    return { ...document, profiles: isKept ? { ...profiles, [name]: values } : others }
   })
 
 /** A value of a profile as it is stored, and where, for messages: `timeout in /home/ann/.config/mergeq/config.json`. */

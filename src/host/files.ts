@@ -6,6 +6,7 @@ import {
   existsSync,
   fstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -19,7 +20,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Files, OwnedFile, PipeLimits } from './host.ts'
+import type { Files, OwnedFile, PipeLimits, TemporaryDirectory } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
@@ -217,6 +218,12 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
   }
 }
 
+function createTemporary(): TemporaryDirectory {
+  const { tmpdir } = process.getBuiltinModule('node:os')
+  const path = mkdtempSync(join(tmpdir(), 'mergeq-'))
+  return { path, remove: async () => rmSync(path, { recursive: true, force: true }) }
+}
+
 export const files: Files = {
   stream: readStream,
   read: readText,
@@ -232,4 +239,5 @@ export const files: Files = {
   rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
   remove: async path => rmSync(path, { force: true }),
+  createTemporary: async () => createTemporary(),
 }

@@ -171,6 +171,14 @@ export interface Files {
   replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
+  /** Creates an empty directory among the temporary files, accessible to this user only. */
+  createTemporary(): Promise<TemporaryDirectory>
+}
+
+export interface TemporaryDirectory {
+  readonly path: string
+  /** Removes the directory with everything in it. */
+  remove(): Promise<void>
 }
 
 export interface OwnedFile {

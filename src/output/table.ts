@@ -181,10 +181,10 @@ export function* renderScreen(screen: Screen, options: TableOptions): Generator<
 const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
 
 /** The width to which they are cut on a terminal that is too narrow for that, in characters. */
-const leastWidth = 6
+const leastWidths: typeof minWidths = { plain: 6, text: 6, prose: 8 }
 
 /** The smallest terminal on which the smallest widths of columns always count, in characters. */
-const usualTerminalWidth = 48
+const usualTerminalWidth = 56
 
 /** The width of texts that columns yield to, in characters. */
 const readableWidth = 80
@@ -251,9 +251,10 @@ function layoutColumns(
   const isNarrow = maxWidth < usualTerminalWidth
   for (let over = excess(({ width }) => width); over > 0; over--) {
     const roomy = shown.filter(({ width, smallest }) => width > smallest)
-    // What wraps may have a URL, which stays whole.
+    // A URL in what wraps stays whole.
     const cuttable = shown.filter(
-      ({ column: { format }, width }) => canBeCut(format) && format !== 'prose' && width > leastWidth,
+      ({ column: { format }, index, width }) =>
+        canBeCut(format) && width > Math.max(leastWidths[format] ?? 0, urlWidths[index] ?? 0),
     )
     const [first, ...others] = roomy.length === 0 && isNarrow ? cuttable : roomy
     if (first === undefined) break

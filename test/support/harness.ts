@@ -235,6 +235,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.onChange?.('remove', path)
         setting.disk?.delete(path)
       },
+      createTemporary: async () => ({ path: '/tmp/mergeq-1', remove: async () => undefined }),
     },
     machineFile: setting.realFiles ? undefined : machineFile,
     lock: async path => {

@@ -1,5 +1,14 @@
-import { parentDirectory, storedTokens, storeFile, updateStore, updateTokens } from '../../config/store.ts'
+import {
+  parentDirectory,
+  profileIn,
+  storedTokens,
+  storeFile,
+  updateStore,
+  updateTokens,
+  valueNamesOf,
+} from '../../config/store.ts'
 import { describeTokenOwner } from '../../config/token.ts'
+import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { readOrigin } from './service.ts'
@@ -7,7 +16,7 @@ import { readOrigin } from './service.ts'
 export const authLogoutCommand = command({
   name: 'auth logout',
   destructive: true,
-  summary: 'Remove the stored token for the base URL',
+  summary: 'Remove the stored token for the base URL, and a profile without settings',
   prints: 'nothing',
   examples: ['mergeq auth logout'],
   async run(_, cli) {
@@ -29,7 +38,12 @@ export const authLogoutCommand = command({
     )
       // A write also removes what a killed write left behind, which may contain the token.
       await updateStore(host, document => document).catch(() => undefined)
+    const left = valueNamesOf(profileIn(await settings.store.read(), profile))
     await logger.info(isStored ? `Removed the token for ${owner}.` : `No token is stored for ${owner}.`)
+    if (profile !== 'default' && left.length > 0) {
+      const unset = joinCommandLine(['config', 'unset', ...left, '--profile', profile])
+      await logger.info(`To remove its settings, and with them the profile, run: ${unset}`)
+    }
     return 0
   },
 })

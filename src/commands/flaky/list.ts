@@ -46,13 +46,16 @@ export const quarantinedColumn: Column = {
   show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
 }
 
+/** Returns the beginning of the ID that a record has under a name. */
+export const shortId = (path: string) => (test: JsonObject) => getString(test, path)?.slice(0, 8)
+
 /** The beginning of the ID of a test, which `flaky get` finds. */
 export const idColumn: Column = {
   title: 'ID',
   format: 'id',
   priority: 2,
   path: 'id',
-  show: test => getString(test, 'id')?.slice(0, 8),
+  show: shortId('id'),
 }
 
 /** The last columns of every list of tests. */
@@ -126,7 +129,7 @@ const orderTexts: Readonly<Record<TestOrder, string>> = {
 
 export const flakyListCommand = command({
   name: 'flaky list',
-  summary: 'List the tests that failed in a time range',
+  summary: 'List the tests that failed in a time range, flaky or not',
   operation: listFailingTests,
   options: {
     ...paramsOf(listFailingTests),
@@ -169,8 +172,8 @@ function listEnding(
   }
   const count =
     total === shown
-      ? countRead(shown, 'test', !isBroken)
-      : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
+      ? countRead(shown, 'failing test', !isBroken)
+      : `${formatInteger(shown)} of ${pluralize(total, 'failing test')}`
   const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
   const id = getString(records[0], 'id')
   const start = id?.slice(0, 8) ?? ''
@@ -180,11 +183,12 @@ function listEnding(
     records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
   return {
     footer: [
-      `${count}, ${describeInWords(range, endsNow, since)}${order}. RATE and PRS: last 7 days.`,
+      `${count}, ${describeInWords(range, endsNow, since)}${order}. RATE, PRS: 7 days.`,
       [
         complete || isBroken ? '' : `All of them: --sort ${sort} -o ndjson. `,
         id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
       ],
+      `Flaky or broken: ${commandLine(['flaky', 'unhealthy'])}. Quarantined: ${commandLine(['flaky', 'quarantined'])}`,
     ],
   }
 }

@@ -5,7 +5,7 @@ import { command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import { nameColumn, ownerColumn } from './list.ts'
+import { idColumn, nameColumn, ownerColumn, shortId } from './list.ts'
 import { statusListEnding } from './status-list.ts'
 
 const quarantinedColumns = columns(
@@ -37,6 +37,7 @@ const quarantinedScreenColumns: readonly Column[] = [
     show: record => settingWord(getString(record, 'quarantine_setting')),
   },
   { title: 'FILE', format: 'id', priority: 9, yieldsToText: true, path: 'file' },
+  { ...idColumn, priority: 5, yieldsToText: true, path: 'test_case_id', show: shortId('test_case_id') },
 ]
 
 export const flakyQuarantinedCommand = command({

@@ -8,7 +8,13 @@ import { parseGitRemote, runGit } from '../../config/git.ts'
 import { elapsedSince, formatAge } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { memoize } from '../../domain/scheduling.ts'
-import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../../domain/states.ts'
+import {
+  isUnderTest,
+  newSubmissionNote,
+  normalizeState,
+  outcomeOfRecord,
+  stateWords,
+} from '../../domain/states.ts'
 import { isSameRepository, type Repository } from '../../domain/values/repository.ts'
 import { readText } from '../../domain/values/text.ts'
 import { failureOrThrow, MergeqError, usageError } from '../../errors.ts'
@@ -159,7 +165,9 @@ async function createBlockedPushError(
       ? `is ${words}`
       : isNotReady
         ? `is not ready since ${formatAge(elapsed)} ago`
-        : `has been ${words} for ${formatAge(elapsed)}`
+        : normalizeState(state) === 'TESTS_PASSED'
+          ? `passed its tests ${formatAge(elapsed)} ago`
+          : `has been ${words} for ${formatAge(elapsed)}`
   const entries = queueEntries(liveQueue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
@@ -243,7 +251,9 @@ export async function guardPush(remoteUrl: string | undefined, isCheck: boolean,
           : `The push of ${push.branch} was checked by the name of the branch only: ${problem}.`,
       )
     else if (isCheck && failures.length === 0)
-      await logger.info(`A push of ${push.branch} removes no pull request from the queue.`)
+      await logger.info(
+        `A push of ${push.branch} removes no pull request from the queue. If one was just submitted: ${newSubmissionNote}.`,
+      )
   }
   const [failure] = failures
   if (failure !== undefined) throw failure

@@ -24,6 +24,11 @@ const listColumns = columns(
   ['TITLE', 'prTitle', 'text'],
 )
 
+/** On a terminal, how long ago the state began. */
+const screenColumns = listColumns.map(column =>
+  column.path === 'stateChangedAt' ? { ...column, title: 'AGO', format: 'age' as const } : column,
+)
+
 const flagAuthor = paramInput('author', listPullRequests.params.author)
 
 /** The author, who must be named: the service does not know whose token it is. */
@@ -91,9 +96,9 @@ export const prListCommand = command({
     'mergeq pr list --limit 100',
   ],
   run({ set, ...values }, cli) {
-    const shownColumns = withLinks(listColumns, pr => urlOfPullRequest(values.repo, pr))
     return runList(cli, listPullRequests, values, set, {
-      columns: cli.options.format.name === 'csv' ? pullRequestCsvColumns : shownColumns,
+      columns: cli.options.format.name === 'csv' ? pullRequestCsvColumns : listColumns,
+      screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
         const queue = describeSelection(values, cli.startedAt)

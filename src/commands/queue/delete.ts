@@ -92,11 +92,13 @@ export const queueDeleteCommand = command({
     const name = queueName(queue)
     let cancellation = ''
     let list: readonly string[] = []
-    // The queue is read to count its pull requests, but only for a person who can answer.
-    if (cancels && !yes && canPrompt(cli)) {
+    // A person who can answer is asked only about a queue that exists.
+    if (!yes && canPrompt(cli) && !cli.options.dryRun) {
       const queued = await readQueued(queue, cli)
-      cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
-      list = pullRequestLines(queued)
+      if (cancels) {
+        cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
+        list = pullRequestLines(queued)
+      }
     }
     const statement = `This ${cancellation}deletes the queue for ${name}.`
     const question = `Type ${queue.targetBranch} to confirm:`

@@ -55,7 +55,7 @@ const time = (name: string, key: 'p50Ms' | 'p90Ms' | 'maxMs'): Definition => [
 
 const spentOn = (name: keyof RangeNumbers['notMerged']): Definition => [
   `minutes-${name}`,
-  `Minutes of ${name} runs`,
+  `Minutes ${name}`,
   'minutes',
   'minutes',
   ({ notMerged, minutes }) => [rounded(notMerged[name].minutes), rounded(minutes)],

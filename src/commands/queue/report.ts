@@ -33,7 +33,7 @@ const measureColumns = columns(
 
 /** The columns that a person reads. */
 const shownColumns = columns(
-  ['MEASURE', 'label', 'id'],
+  ['MEASURE', 'label', 'text'],
   ['VALUE', 'shown', 'id'],
   ['BEFORE', 'shownBefore', 'id', { priority: 2 }],
   ['OF', 'ofUnit', 'id', { priority: 1 }],

@@ -3,6 +3,7 @@ import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { sandboxTypes } from '../../domain/values/sandbox.ts'
 import { integer } from '../../domain/values/types.ts'
+import { MergeqError } from '../../errors.ts'
 import type { Environment, Host } from '../../host/host.ts'
 import { type OptionValues, option } from '../../run/inputs.ts'
 
@@ -31,9 +32,15 @@ export const serverOptions = {
 /** Starts a sandbox on loopback. The caller must close it. */
 async function openSandbox(
   { queue: queues, ...values }: OptionValues<typeof sandboxOptions> & { readonly port?: number | undefined },
-  { clock, env }: Host,
+  { clock, env, files }: Host,
 ) {
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
+  const settings = await files.createTemporary().catch(error => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `No temporary directory could be created: ${reason}.`, {
+      hint: 'Check that the directory for temporary files exists, and that you can write to it.',
+    })
+  })
   const sandbox = await startSandbox({ ...values, queues, now: () => clock.now() })
   /** The settings with which commands reach the sandbox. */
   const variables = {
@@ -43,9 +50,18 @@ async function openSandbox(
     MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
     MERGEQ_ORG: sandbox.org,
   }
-  // The environment of commands does not contain the real token.
-  const environment: Environment = { ...withoutTokens(env), ...variables }
-  return { ...sandbox, variables, environment }
+  // The environment of commands does not contain the real token, and what they store is not the user's.
+  const environment: Environment = {
+    ...withoutTokens(env),
+    ...variables,
+    MERGEQ_CONFIG_DIR: settings.path,
+    MERGEQ_PROFILE: undefined,
+  }
+  const close = async () => {
+    await sandbox.close()
+    await settings.remove()
+  }
+  return { ...sandbox, variables, environment, close }
 }
 
 /** Starts a sandbox, does some work in it, and stops it. Returns the exit code of the work. */

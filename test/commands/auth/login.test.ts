@@ -123,6 +123,8 @@ test('a stored token belongs to one profile, which `auth login` creates', async 
     expect((await run(`${login} --no-verify${profile}`, { input: token })).code).toBe(0)
   expect(read()).toEqual({ tokens, profiles: { b: { tokens } } })
   expect((await run('auth logout --profile b')).err).toBe(`Removed the token for ${hosted} in profile b.\n`)
+  expect(read()).toEqual({ tokens, profiles: {} })
+  expect((await run('config set org acme --profile b')).code).toBe(0)
   expect(await run('auth status --profile b')).toEqual({
     code: 4,
     out: '',

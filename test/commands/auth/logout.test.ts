@@ -23,6 +23,20 @@ describe('`auth logout`', () => {
     expect((await run('auth status')).code).toBe(4)
   })
 
+  test('removes a profile without settings, and names the command that removes those of another', async () => {
+    const { read, run, write } = open()
+    const tokens = { [hosted]: token }
+    write({ profiles: { old: { tokens }, work: { tokens, org: 'acme', repo: 'acme/web' } } })
+    expect((await run('auth logout --profile old')).err).toBe(
+      `Removed the token for ${hosted} in profile old.\n`,
+    )
+    expect((await run('auth logout --profile work')).err).toBe(
+      `Removed the token for ${hosted} in profile work.\nTo remove its settings, and with them the profile, run: mergeq config unset org repo --profile work\n`,
+    )
+    expect((await run('config unset org repo --profile work')).code).toBe(0)
+    expect(read()).toEqual({ profiles: {} })
+  })
+
   const left = 'config.json.11111111-2222-4333-8444-555555555555.new'
   test.each([[{ [hosted]: token }], [{}]])('removes what a killed process left behind: %j', async tokens => {
     const { folder, run, write } = open()

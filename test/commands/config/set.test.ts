@@ -89,7 +89,7 @@ describe('storing a setting', () => {
     const { profiles } = read() as { profiles: object }
     expect(Object.entries(profiles)).toEqual(names.map(name => [name, { repo: 'acme/web' }]))
     expect((await run('config unset repo --profile a.b')).code).toBe(0)
-    expect((await run('config get repo --profile a.b')).code).toBe(5)
+    expect(await run('config get repo --profile a.b')).toMatchObject({ code: 2, out: '' })
     expect((await run('config get repo --profile a')).out).toBe('acme/web\n')
     expect((await run('config get repo')).code).toBe(5)
   })

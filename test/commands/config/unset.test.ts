@@ -18,3 +18,13 @@ test('`config unset` removes the stored value, and keeps the others', async () =
   expect(await run('config unset repo')).toEqual(done)
   expect(read()).toEqual({ profiles: { default: { org: 'acme' } } })
 })
+
+test('`config unset` removes several values, and with the last one the profile', async () => {
+  const { read, run, write } = open()
+  const work = { repo: 'acme/web', org: 'acme', future: 1 }
+  write({ profiles: { default: { repo: 'acme/web' }, work, old: { repo: 'acme/api', org: 'acme' } } })
+  expect(await run('config unset repo org --profile work')).toEqual(done)
+  expect(await run('config unset repo org --profile old')).toEqual(done)
+  expect(await run('config unset repo')).toEqual(done)
+  expect(read()).toEqual({ profiles: { default: {}, work: { future: 1 } } })
+})

@@ -25,7 +25,7 @@ test('`guard check` asks about the current branch, without a push', async () => 
   })
   expect(await run('other')).toMatchObject({
     code: 0,
-    err: 'A push of other removes no pull request from the queue.\n',
+    err: 'A push of other removes no pull request from the queue. If one was just submitted: it can take up to 90s to appear.\n',
   })
   expect(await run('other', serviceKnowing(), 'acme/api')).toMatchObject({
     code: 0,

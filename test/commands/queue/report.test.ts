@@ -64,7 +64,7 @@ describe('`queue report`', () => {
   test.each([80, 120])('fits a terminal of %d columns', async columns => {
     const { out } = await report('--color never', { terminal: true, columns })
     expect(out).toContain('Pull requests merged')
-    expect(out).toMatch(/Minutes of failed runs +20 of 30 \(67%\) .*minutes/)
+    expect(out).toMatch(/Minutes failed +20 of 30 \(67%\) .*minutes/)
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns)
   })
 
@@ -137,7 +137,7 @@ describe('`queue report`', () => {
       result(2, 2, { testingDurationMs: 90_000 }),
     ]
     const { out } = await report('-o markdown', { answer: service(short) })
-    expect(out).toContain('| Minutes of failed runs | 15s of 1m45s (14%) | 0 of 0 | minutes |')
+    expect(out).toContain('| Minutes failed | 15s of 1m45s (14%) | 0 of 0 | minutes |')
   })
 
   test('names ranges and denominators in Markdown', async () => {

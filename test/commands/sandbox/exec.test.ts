@@ -56,6 +56,7 @@ describe('a program in a sandbox', () => {
             MERGEQ_REPO: 'github.com/acme/web',
             MERGEQ_TARGET_BRANCH: 'main',
             MERGEQ_ORG: 'acme',
+            MERGEQ_CONFIG_DIR: '/tmp/mergeq-1',
             ...(line.includes('shell') ? { MERGEQ_SANDBOX_SHELL: '1', PS1: '(sandbox) $ ' } : {}),
           },
         ],
