@@ -4,7 +4,7 @@ import { sandboxToken } from '../domain/scenario-names.ts'
 import { attemptTime, mayBegin, type WaitTime } from '../domain/wait-time.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import type { HttpClient } from '../http/http-client.ts'
+import type { AuthoritiesFile, HttpClient } from '../http/http-client.ts'
 import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
@@ -148,9 +148,7 @@ async function openHttpClient({
   traffic,
   nameOf,
 }: ClientParts): Promise<HttpClient> {
-  const caFile = await settings.read('caFile')
-  const { origin: authoritiesOrigin = 'SSL_CERT_FILE' } = (await settings.find('caFile')) ?? {}
-  const authorities = await readAuthorities(caFile, authoritiesOrigin, host, logger)
+  const authorities = await readAuthorities(settings, host, logger)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
@@ -160,41 +158,38 @@ async function openHttpClient({
     proxy,
     traffic,
     authorities,
-    authoritiesOrigin,
     nameOf,
     isLoopback,
     notify: text => logger.progress(text),
   })
 }
 
-/** `ca` options would replace the certificates of NODE_EXTRA_CA_CERTS, so these are returned as well. */
+/**
+ * Reads the files of certificate authorities: that of the settings, or else that of SSL_CERT_FILE. Others of TLS replace
+ * those of NODE_EXTRA_CA_CERTS, so these are read as well.
+ */
 async function readAuthorities(
-  path: string | undefined,
-  origin: string,
+  settings: Config,
   { env, files }: ServiceHost,
   logger: Pick<Logger, 'warnOnce'>,
-): Promise<readonly string[]> {
-  const { SSL_CERT_FILE: sslFile = '' } = env
-  if (path === undefined && sslFile === '') return []
-  const others = env.NODE_EXTRA_CA_CERTS
-    ? await files.read(env.NODE_EXTRA_CA_CERTS).catch(() => undefined)
-    : undefined
-  const extra = others === undefined || others === '' ? [] : [others]
-  if (path === undefined) {
-    const system = await files.read(sslFile).catch(() => undefined)
-    if (system === undefined || system === '') {
-      await logger.warnOnce(`SSL_CERT_FILE: ${sslFile} cannot be read; its certificates are not used.`)
-      return []
-    }
-    return [system, ...extra]
-  }
-  const own = await files.read(path).catch((error: Error) => {
-    throw usageError(
-      `${origin}: ${path} cannot be read: ${error.message}.`,
-      'Specify a PEM file with certificates.',
-    )
+): Promise<readonly AuthoritiesFile[]> {
+  const own = await settings.read('caFile')
+  const { SSL_CERT_FILE: system = '', NODE_EXTRA_CA_CERTS: extra = '' } = env
+  const path = own ?? system
+  if (path === '') return []
+  const { origin = 'SSL_CERT_FILE' } = (await settings.find('caFile')) ?? {}
+  const hint = 'Specify a PEM file with certificates.'
+  const pem = await files.read(path).catch((error: Error) => {
+    if (own !== undefined) throw usageError(`${origin}: ${path} cannot be read: ${error.message}.`, hint)
   })
-  if (own === undefined)
-    throw usageError(`${origin}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
-  return [own, ...extra]
+  if (pem === undefined) {
+    if (own !== undefined) throw usageError(`${origin}: the file ${path} does not exist.`, hint)
+    await logger.warnOnce(`${origin}: ${path} cannot be read; its certificates are not used.`)
+    return []
+  }
+  const others = extra === '' || extra === path ? undefined : await files.read(extra).catch(() => undefined)
+  return [
+    { origin, path, pem },
+    ...(others ? [{ origin: 'NODE_EXTRA_CA_CERTS', path: extra, pem: others }] : []),
+  ]
 }

@@ -9,16 +9,22 @@ import type { ConnectionPools, sendOnce } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
+/** A file with further certificate authorities. */
+export interface AuthoritiesFile {
+  /** Where it was named, for messages: `--ca-file`. */
+  readonly origin: string
+  readonly path: string
+  /** Its text, in PEM. */
+  readonly pem: string
+}
+
 export interface HttpClientOptions
   extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy?: string | undefined
   /** What the requests of other clients count for, too; a client alone sends what it is asked to. */
   readonly traffic?: Traffic | undefined
-  /** Further certificate authorities, in PEM. */
-  readonly authorities: readonly string[]
-  /** Where the file of authorities was named, for messages: `--ca-file`. */
-  readonly authoritiesOrigin: string
+  readonly authorities: readonly AuthoritiesFile[]
   /** Returns the name of a setting as the caller writes it. */
   nameOf(setting: 'caFile' | 'timeout'): string
   /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
@@ -66,7 +72,7 @@ export interface HttpClient {
 /** Opens no connection before the first request. Throws a usage error for invalid authorities. */
 export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
   const { env, runtime, clock, interrupted, isLoopback } = clientOptions
-  const certificates = await parseCertificates(clientOptions.authorities, clientOptions.authoritiesOrigin)
+  const certificates = await parseCertificates(clientOptions.authorities)
   const proxies = proxySource(env, clientOptions.proxy)
   /** Returns the proxy for a URL; this machine is never reached through one. */
   const proxyFor = (url: URL) => (isLoopback(url.hostname) ? undefined : proxies.proxyFor(url))
@@ -279,22 +285,22 @@ function retryAfter(headers: ReadonlyMap<string, string>, now: number): number |
 }
 
 /** Throws a usage error for a text without a certificate and for a damaged certificate. */
-async function parseCertificates(authorities: readonly string[], origin: string): Promise<readonly string[]> {
+async function parseCertificates(authorities: readonly AuthoritiesFile[]): Promise<readonly string[]> {
   if (authorities.length === 0) return []
   const { X509Certificate } = await import('node:crypto')
-  return authorities.flatMap(pem => {
+  return authorities.flatMap(({ origin, path, pem }) => {
     const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
     try {
       for (const certificate of certificates) new X509Certificate(certificate)
     } catch {
       throw usageError(
-        `${origin}: the file contains a damaged certificate.`,
+        `${origin}: ${path} contains a damaged certificate.`,
         'Download the file again. The format is PEM.',
       )
     }
     if (certificates.length > 0) return certificates
     throw usageError(
-      `${origin}: the file contains no certificate.`,
+      `${origin}: ${path} contains no certificate.`,
       'Use a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
     )
   })

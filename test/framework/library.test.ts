@@ -364,7 +364,7 @@ describe('messages name the options of the library', () => {
     [
       'a damaged file of authorities',
       { caFile: '/ca.pem' },
-      'caFile: the file contains a damaged certificate.',
+      'caFile: /ca.pem contains a damaged certificate.',
     ],
   ])('%s', async (_, options, says) => {
     const files = {

@@ -232,7 +232,6 @@ test.each([
     },
     random: () => 0,
     authorities: [],
-    authoritiesOrigin: '--ca-file',
     nameOf: setting => setting,
     limit: 10_000,
     interrupted: new AbortController().signal,

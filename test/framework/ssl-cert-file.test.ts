@@ -1,24 +1,131 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { createCertificateAuthority } from '../support/certificates.ts'
+import { closeAfterTests } from '../support/close-after-tests.ts'
 import { mergeq } from '../support/harness.ts'
+import { createHostClient, nodeHost } from '../support/library-client.ts'
+import { testWith } from '../support/programs.ts'
+import { startTestServer } from '../support/service.ts'
 import { runningQueue } from '../support/settings-sources.ts'
+import { openTestFolder } from '../support/test-folder.ts'
 
-const line = 'metrics'
+const kept = closeAfterTests()
+const line = 'queue get -R acme/web -b main --json --retries 0'
+const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
-test('SSL_CERT_FILE that is missing is one warning, and no more than that', async () => {
-  const env = { SSL_CERT_FILE: '/etc/none.pem' }
-  const { code, err } = await mergeq(line, { env, answer: () => ({ body: '' }) })
-  expect({ code, err }).toEqual({
-    code: 0,
-    err: 'mergeq: SSL_CERT_FILE: /etc/none.pem cannot be read; its certificates are not used.\n',
+/** A service whose certificate an authority of its own has signed. */
+async function startSecureService() {
+  const authority = createCertificateAuthority(kept(openTestFolder()), 'company')
+  const tls = authority.issue('IP:127.0.0.1')
+  const service = kept(await startTestServer({ tls, answer: runningQueue }))
+  return { authority, service, env: { MERGEQ_BASE_URL: service.baseUrl() } }
+}
+
+describe('SSL_CERT_FILE', () => {
+  testWith('openssl')('reaches a service of its authorities, which nobody reaches without it', async () => {
+    const { authority, service, env } = await startSecureService()
+    const refused = await mergeq(line, { env, realFiles: true })
+    expect(refused).toMatchObject({ code: 7, out: '' })
+    expect(JSON.parse(refused.err).error.message).toMatch(
+      /^The certificate of 127\.0\.0\.1:\d+ is from an authority that is not trusted/,
+    )
+    expect(service.requests).toEqual([])
+    const reached = await mergeq(line, { env: { ...env, SSL_CERT_FILE: authority.file }, realFiles: true })
+    expect(reached).toMatchObject({ code: 0, err: '' })
+    expect(service.requests).toHaveLength(1)
   })
-})
 
-test('SSL_CERT_FILE is not read where MERGEQ_CA_FILE gives a file', async () => {
-  const env = { SSL_CERT_FILE: '/etc/none.pem', MERGEQ_CA_FILE: '/etc/own.pem' }
-  const ran = await mergeq('queue get -R acme/web -b main', { env, answer: runningQueue })
-  expect({ code: ran.code, err: ran.err }).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('MERGEQ_CA_FILE: the file /etc/own.pem does not exist'),
+  testWith('openssl')('adds its authorities to those of NODE_EXTRA_CA_CERTS', async () => {
+    const [first, second] = [await startSecureService(), await startSecureService()]
+    const files = { SSL_CERT_FILE: first.authority.file, NODE_EXTRA_CA_CERTS: second.authority.file }
+    for (const { env } of [first, second])
+      expect(await mergeq(line, { env: { ...env, ...files }, realFiles: true })).toMatchObject({
+        code: 0,
+        err: '',
+      })
   })
-  expect(ran.err).not.toContain('SSL_CERT_FILE')
+
+  testWith('openssl')('is not read where MERGEQ_CA_FILE or --ca-file gives a file', async () => {
+    const [own, other] = [await startSecureService(), await startSecureService()]
+    const ssl = { SSL_CERT_FILE: other.authority.file }
+    const given = { ...ssl, MERGEQ_CA_FILE: own.authority.file }
+    const codes = [
+      await mergeq(line, { env: { ...own.env, ...given }, realFiles: true }),
+      await mergeq(line, { env: { ...other.env, ...given }, realFiles: true }),
+      await mergeq(`${line} --ca-file ${own.authority.file}`, {
+        env: { ...own.env, ...ssl },
+        realFiles: true,
+      }),
+      await mergeq(`${line} --ca-file ${own.authority.file}`, {
+        env: { ...other.env, ...ssl },
+        realFiles: true,
+      }),
+    ].map(({ code }) => code)
+    expect(codes).toEqual([0, 7, 0, 7])
+  })
+
+  test.each(['queue get', 'metrics'])(
+    'that is missing is one warning of %s, and no more than that',
+    async command => {
+      const env = { SSL_CERT_FILE: '/etc/none.pem' }
+      const answer = command === 'metrics' ? () => ({ body: '' }) : runningQueue
+      const { code, err, requests } = await mergeq(`${command} -R acme/web -b main`, { env, answer })
+      expect({ code, err, sent: requests.length }).toEqual({
+        code: 0,
+        err: 'mergeq: SSL_CERT_FILE: /etc/none.pem cannot be read; its certificates are not used.\n',
+        sent: 1,
+      })
+    },
+  )
+
+  test.each([
+    ['SSL_CERT_FILE', 'without a certificate', 'hello\n', 'contains no certificate'],
+    ['SSL_CERT_FILE', 'that is empty', '', 'contains no certificate'],
+    ['SSL_CERT_FILE', 'with a damaged certificate', damaged, 'contains a damaged certificate'],
+    ['MERGEQ_CA_FILE', 'that is empty', '', 'contains no certificate'],
+    ['MERGEQ_CA_FILE', 'with a damaged certificate', damaged, 'contains a damaged certificate'],
+  ])('%s with a file %s is refused before anything is sent', async (name, _, text, says) => {
+    const files = { '/etc/company.pem': text }
+    const ran = await mergeq(line, { env: { [name]: '/etc/company.pem' }, files, answer: runningQueue })
+    expect(ran).toMatchObject({ code: 2, out: '', requests: [] })
+    expect(JSON.parse(ran.err).error.message).toBe(`${name}: /etc/company.pem ${says}.`)
+  })
+
+  testWith('openssl')('is not blamed for a file of NODE_EXTRA_CA_CERTS', async () => {
+    const { pem } = createCertificateAuthority(kept(openTestFolder()), 'company')
+    const files = { '/etc/company.pem': pem, '/etc/extra.pem': damaged }
+    const env = { SSL_CERT_FILE: '/etc/company.pem', NODE_EXTRA_CA_CERTS: '/etc/extra.pem' }
+    const ran = await mergeq(line, { env, files, answer: runningQueue })
+    expect(ran).toMatchObject({ code: 2, requests: [] })
+    expect(JSON.parse(ran.err).error.message).toBe(
+      'NODE_EXTRA_CA_CERTS: /etc/extra.pem contains a damaged certificate.',
+    )
+  })
+
+  test('MERGEQ_CA_FILE that is missing is refused, and SSL_CERT_FILE is not mentioned', async () => {
+    const env = { SSL_CERT_FILE: '/etc/none.pem', MERGEQ_CA_FILE: '/etc/own.pem' }
+    const ran = await mergeq(line, { env, answer: runningQueue })
+    expect(ran).toMatchObject({ code: 2, requests: [] })
+    expect(ran.err).toContain('MERGEQ_CA_FILE: the file /etc/own.pem does not exist')
+    expect(ran.err).not.toContain('SSL_CERT_FILE')
+  })
+
+  testWith('openssl')('is used by the library, but not with discover: false or caFile', async () => {
+    const { authority, service } = await startSecureService()
+    const other = createCertificateAuthority(kept(openTestFolder()), 'other')
+    const host = { ...nodeHost, env: { ...nodeHost.env, SSL_CERT_FILE: authority.file } }
+    const settings = {
+      baseUrl: service.baseUrl(),
+      token: 'tok_4f2a9c1e77',
+      repo: 'acme/web',
+      targetBranch: 'main',
+      retries: 0,
+    }
+    const untrusted = { kind: 'unavailable', message: expect.stringContaining('not trusted') }
+    expect(await createHostClient(settings, host).getQueue()).toMatchObject({ state: 'RUNNING' })
+    for (const options of [{ discover: false }, { caFile: other.file }])
+      await expect(createHostClient({ ...settings, ...options }, host).getQueue()).rejects.toMatchObject(
+        untrusted,
+      )
+    expect(service.requests).toHaveLength(1)
+  })
 })
