@@ -1,9 +1,9 @@
 import type { CommitLookup } from '../config/checkout.ts'
 import type { Config } from '../config/settings.ts'
-import { isCompleteCommit } from '../domain/values/commit.ts'
+import { isCompleteCommit, shortCommits } from '../domain/values/commit.ts'
 import { type PullRequest, parsePullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, parseRepository, repositoryName } from '../domain/values/repository.ts'
-import { toMergeqError, usageError } from '../errors.ts'
+import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
@@ -40,6 +40,93 @@ export function headOf(remote: CommitLookup, record: JsonObject | undefined): Co
   if (isSubmitted && isCompleteCommit(commit)) return { commit }
   const unsaid = isSubmitted ? 'its record in the queue has no commit' : 'it is not in the queue'
   return { problem: `${remote.problem}, and ${unsaid}` }
+}
+
+/**
+ * Returns the commit that the head of pull requests must be; HEAD is the commit of the checkout. Throws a usage error when
+ * a commit is given for more than one pull request.
+ */
+export async function resolveHead(
+  given: string | undefined,
+  pullRequestCount: number,
+  { settings, nameOf }: Pick<ServiceClient, 'settings' | 'nameOf'>,
+): Promise<string | undefined> {
+  if (given === undefined) return undefined
+  const name = nameOf('matchHead')
+  if (pullRequestCount > 1)
+    throw usageError(`${name} works with only one pull request.`, 'Wait for each pull request separately.')
+  if (given !== 'HEAD') return completeCommit(given, name, settings)
+  const head = (await settings.checkout?.readHead()) ?? { problem: 'the checkout is not read' }
+  if ('commit' in head) return head.commit
+  throw usageError(
+    `${name}: the commit of HEAD is unknown: ${head.problem}.`,
+    'Run it in a git checkout, or specify all digits of the commit.',
+  )
+}
+
+/** Returns what the remote says about the head of a pull request. */
+const findRemoteHead = async (
+  pullRequest: PullRequest,
+  { logger, settings: { checkout } }: ServiceClient,
+): Promise<CommitLookup> =>
+  logger.withSpinner(
+    () => `looking up the head of #${pullRequest.pr}`,
+    async () => checkout?.findHead(pullRequest) ?? { problem: 'the checkout is not read' },
+  )
+
+/**
+ * Returns the head commit of a pull request, whose record was read: what the remote says, else that of the record while
+ * it is submitted. Or returns why it is not known, without a full stop.
+ */
+export const findHead = async (
+  pullRequest: PullRequest,
+  record: JsonObject | undefined,
+  client: ServiceClient,
+): Promise<CommitLookup> => headOf(await findRemoteHead(pullRequest, client), record)
+
+/**
+ * Returns the head commit of a pull request if it is another one than `expected`; undefined if it is the same. Throws a
+ * usage error if it is not known.
+ */
+export async function findOtherHead(
+  pullRequest: PullRequest,
+  record: JsonObject | undefined,
+  expected: string,
+  client: ServiceClient,
+): Promise<string | undefined> {
+  return otherThan(expected, await findHead(pullRequest, record, client), pullRequest, client)
+}
+
+function otherThan(
+  expected: string,
+  head: CommitLookup,
+  { pr }: PullRequest,
+  { nameOf }: ServiceClient,
+): string | undefined {
+  if ('commit' in head) return head.commit === expected ? undefined : head.commit
+  throw usageError(
+    `${nameOf('matchHead')} needs a checkout, or a pull request that is submitted.`,
+    `The head of #${pr} is unknown: ${head.problem}. Nothing was sent.`,
+  )
+}
+
+/**
+ * Throws an error if the head of a pull request, which is looked up, is not the expected commit. Returns the record if
+ * that was read.
+ */
+export async function checkHead(
+  pullRequest: PullRequest,
+  expected: string,
+  client: ServiceClient,
+): Promise<JsonObject | undefined> {
+  const remote = await findRemoteHead(pullRequest, client)
+  const record =
+    'commit' in remote ? undefined : await readIfFound(client, getSubmittedPullRequest, pullRequest)
+  const other = otherThan(expected, headOf(remote, record), pullRequest, client)
+  if (other === undefined) return record
+  const [given, found] = shortCommits(expected, other)
+  const message = `The head of #${pullRequest.pr} moved: expected ${given}, found ${found}. Nothing was sent.`
+  throw new MergeqError('stale', message)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { getNumber, getString, type JsonObject } from '../json.ts'
+
 /** The numbers of the priorities that have names (docs/reference/service.md, "Priorities"). */
 const names: ReadonlyMap<number, string> = new Map([
   [0, 'urgent'],
@@ -8,3 +10,29 @@ const names: ReadonlyMap<number, string> = new Map([
 
 /** Returns the name of a priority, or its number if it has none. */
 export const priorityName = (priority: number): string => names.get(priority) ?? String(priority)
+
+/**
+ * Returns what a submission changed of a pull request that was queued before:
+ * `#501 was already queued; priority medium -> high; now tested alone.` What is undefined stays as it is.
+ */
+export function describeResubmission(
+  pr: number,
+  before: JsonObject,
+  {
+    priority,
+    noBatch,
+  }: { readonly priority: number | string | undefined; readonly noBatch: boolean | undefined },
+): string {
+  const isChanged = noBatch !== undefined && before.noBatch === !noBatch
+  const batching = isChanged ? [noBatch ? 'now tested alone' : 'now tested in batches'] : []
+  return `${[`#${pr} was already queued`, ...describePriority(before, priority), ...batching].join('; ')}.`
+}
+
+function describePriority(before: JsonObject, priority: number | string | undefined): readonly string[] {
+  const last = getString(before, 'priorityName') ?? getNumber(before, 'priorityValue')
+  if (priority === undefined || last === undefined) return []
+  const isSameName = String(priority).toUpperCase() === String(last).toUpperCase()
+  const isUnchanged = isSameName || priority === getNumber(before, 'priorityValue')
+  const change = isUnchanged ? `${last} (unchanged)` : `${last} -> ${priority}`
+  return [`priority ${change}`]
+}

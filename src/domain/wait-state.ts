@@ -17,8 +17,6 @@ export interface WaitOptions {
   /** The time limit of the whole wait; 0 reads every pull request once. */
   readonly waitLimit: number
   readonly stopsOnError: boolean
-  /** How often a pull request is submitted, at most; undefined where it is submitted once or not at all. */
-  readonly attempts?: number
 }
 
 /** One reading of a pull request; without a record, the service did not find the pull request. */
@@ -34,14 +32,18 @@ export interface WaitObservation {
   readonly askedAt?: number | undefined
   /** When the service responded, by its own clock, in milliseconds since 1970, to the second. */
   readonly date?: number | undefined
+  /** The error that says that the service does not know the pull request. */
+  readonly notFound?: MergeqError | undefined
+  /** The queue, if it was read in the same round. */
+  readonly queue?: JsonObject | undefined
+  /** How old the reading was when it was taken from another wait, in milliseconds. */
+  readonly age?: number | undefined
 }
-
-/** When the sending of a submission began, and whether it was made is not certain, because no response came. */
-type Submission = SendingTime & { readonly isUncertain?: boolean }
 
 /** What a wait remembers of a pull request from one reading to the next; empty at the beginning. */
 export interface WaitState {
-  readonly submission?: Submission | undefined
+  /** When it was sent; it is uncertain if no response says that it was made. */
+  readonly submission?: (SendingTime & { readonly isUncertain?: boolean }) | undefined
   /**
    * The record that was read before the submission. One without a `stateChangedAt` is forgotten when a reading shows
    * another record.
@@ -251,7 +253,7 @@ export function judgePullRequest(
 function isBeforeSubmission(
   record: JsonObject,
   { at, askedAt = at, date }: WaitObservation,
-  submission: Submission | undefined,
+  submission: SendingTime | undefined,
 ): boolean {
   if (submission === undefined) return false
   const when = changedWhen(record, sentSeconds(submission, { askedAt, at, date }))

@@ -44,7 +44,7 @@ export interface ClientContext {
 }
 
 /** The name of a pull request of the service: `github.com/acme/web main #7`. */
-export const targetName = ({ repo, targetBranch, pr }: PullRequest): string =>
+export const nameOfPullRequest = ({ repo, targetBranch, pr }: PullRequest): string =>
   `${repositoryKey(repo)} ${targetBranch} #${pr}`
 
 /**

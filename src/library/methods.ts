@@ -25,7 +25,7 @@ import {
   type ClientContext,
   createCallClient,
   findPullRequest,
-  targetName,
+  nameOfPullRequest,
 } from './call-client.ts'
 import { type GivenSettings, methodReaders, readCallOptions, settingsIn } from './options.ts'
 
@@ -73,7 +73,7 @@ export async function call(
     const from = clock.now()
     const outcome = await work(opened)
     if (operation.route === submitPullRequest.route && outcome.failure === undefined)
-      context.submissions.set(targetName(opened.values as PullRequest), { from, to: clock.now() })
+      context.submissions.set(nameOfPullRequest(opened.values as PullRequest), { from, to: clock.now() })
     return outcome
   } finally {
     await opened.client.close()

@@ -209,3 +209,9 @@ export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
 /** Whether more is read than a command needs, to tell a person more: not with `--retries 0`, and not in a dry run. */
 export const readsMore = ({ options }: Pick<Cli, 'options'>): boolean =>
   options.retries > 0 && !options.dryRun
+
+/** Returns the time of a wait, which is that of the whole command. */
+export function timeOfWait({ time }: Pick<Cli, 'time'>): WaitTime {
+  if (time === undefined) throw new Error('the command has no time limit')
+  return time
+}

@@ -1,38 +1,35 @@
 // What a wait that submits pull requests concludes from its submissions.
 import { callOperation } from '../api/call.ts'
 import { cancelPullRequest } from '../api/operations/pull-requests.ts'
-import type { ServiceClient } from '../api/service-client.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
-import type { PullRequestJudgement, WaitEnd, WaitOptions } from '../domain/wait-state.ts'
+import type { PullRequestJudgement, WaitEnd } from '../domain/wait-state.ts'
 import { startWaitTime } from '../domain/wait-time.ts'
 import { failureOrThrow, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import type { Attempt, Wait, WaitTarget } from './wait-target.ts'
-
-/** What a wait for a certain head says when it ends before the pull request does. */
-export const unwatchedNote = 'Its head is no longer watched.'
-
-/** Whether an attempt has ended, and the next one has not begun: the pull request is not in the queue. */
-export const isBetweenAttempts = ({ attempt }: WaitTarget): boolean =>
-  attempt?.isDue === true && attempt.lastEnd !== undefined
+import { unwatchedNote } from './results.ts'
+import type { Attempt, TrackedPullRequest, Wait } from './wait.ts'
 
 /** Whether a pull request whose attempt ended so may be submitted again. */
-export const maySubmitAgain = (
-  { number }: Attempt,
+export function maySubmitAgain(
+  { attempt }: TrackedPullRequest,
   { outcome }: WaitEnd,
-  { attempts = 1, waitLimit }: WaitOptions,
-): boolean => number < attempts && waitLimit > 0 && (outcome === 'failed' || outcome === 'cancelled')
+  { submission, options }: Wait,
+): boolean {
+  const hasFailed = outcome === 'failed' || outcome === 'cancelled'
+  const isOpen = submission !== undefined && attempt.number < (submission.attempts ?? 1)
+  return hasFailed && isOpen && options.waitLimit > 0
+}
 
 /**
  * Returns what a reading says of a submission: the first that shows it settles whether it was made, unless the pull
  * request was in the queue before. The head that was submitted is kept.
  */
 export function attemptAfter(
-  { attempt, state: { recordBeforeSubmit } }: WaitTarget,
+  { attempt, state: { recordBeforeSubmit } }: TrackedPullRequest,
   { showsSubmission, hasHead, state }: PullRequestJudgement,
   record: JsonObject | undefined,
-): Attempt | undefined {
-  if (attempt === undefined || state.state === undefined) return attempt
+): Attempt {
+  if (state.state === undefined) return attempt
   const wasQueued = recordBeforeSubmit?.isCurrentlySubmittedToQueue === true
   const isShown = showsSubmission === true && !wasQueued
   return {
@@ -44,12 +41,12 @@ export function attemptAfter(
 
 /** Says how the wait for a pull request ends, given what is known of its submissions. */
 export async function concludeAttempt(
-  item: WaitTarget,
+  item: TrackedPullRequest,
   end: WaitEnd,
-  { client, options }: Pick<Wait, 'client' | 'options'>,
-): Promise<{ readonly item: WaitTarget; readonly end: WaitEnd }> {
+  wait: Wait,
+): Promise<{ readonly item: TrackedPullRequest; readonly end: WaitEnd }> {
+  if (wait.submission === undefined) return { item, end }
   const { attempt } = item
-  if (attempt === undefined) return { item, end }
   const { lastEnd, unknown } = attempt
   if (unknown !== undefined) {
     // It did not appear within the grace period, and no reading showed anything else.
@@ -64,58 +61,52 @@ export async function concludeAttempt(
   }
   if (lastEnd !== undefined && isWithoutResult(item, end)) return endOfLastAttempt(item, end, lastEnd)
   if (attempt.isDue) return { item, end: endBeforeSubmission(item, end) }
-  if (attempt.submitted === true) return { item, end: await endAfterSubmission(item, end, client, options) }
+  if (attempt.submitted === true) return { item, end: await endAfterSubmission(item, end, wait) }
   return { item, end }
 }
 
 /** Whether an attempt could not be made, or could not be read. */
-const isWithoutResult = ({ attempt }: WaitTarget, { outcome, failure }: WaitEnd): boolean =>
+const isWithoutResult = ({ attempt }: TrackedPullRequest, { outcome, failure }: WaitEnd): boolean =>
   failure === undefined
-    ? outcome === 'timed-out' && attempt?.isDue === true
+    ? outcome === 'timed-out' && attempt.isDue
     : !isPermanent(failure) && failure.kind !== 'unknown-outcome'
 
 /** An attempt before it gives the result, with what became of this one. */
-function endOfLastAttempt(item: WaitTarget, { failure }: WaitEnd, lastEnd: WaitEnd) {
+function endOfLastAttempt(item: TrackedPullRequest, { failure }: WaitEnd, lastEnd: WaitEnd) {
   const { record, state, attempt } = item
-  const number = (attempt?.number ?? 0) + (attempt?.isDue === true ? 1 : 0)
+  const number = attempt.number + (attempt.isDue ? 1 : 0)
   const note = failure === undefined ? {} : { note: `Attempt ${number}: ${failure.message}` }
   const last = { ...item, state: { ...state, state: stateOf(record) || state.state } }
   return { item: last, end: { ...lastEnd, ...note } }
 }
 
 /** The end of a wait before the first submission. */
-function endBeforeSubmission({ request }: WaitTarget, end: WaitEnd): WaitEnd {
+function endBeforeSubmission({ pullRequest: { pr } }: TrackedPullRequest, end: WaitEnd): WaitEnd {
   if (end.outcome === 'pending') return { ...end, isSkipped: true }
   if (end.outcome !== 'timed-out') return end
-  const message = `Timed out before #${request.values.pr} was submitted.`
+  const message = `Timed out before #${pr} was submitted.`
   return { outcome: 'error', failure: new MergeqError('timed-out', message) }
 }
 
 /** The end of a pull request whose submission got no response and did not appear. */
-const notSubmitted = ({ request }: WaitTarget): WaitEnd => ({
+const notSubmitted = ({ pullRequest: { pr } }: TrackedPullRequest): WaitEnd => ({
   outcome: 'error',
-  failure: new MergeqError(
-    'unavailable',
-    `#${request.values.pr} was not submitted: the request got no response.`,
-    { delivery: 'not-applied', hint: 'It is safe to try again.' },
-  ),
+  failure: new MergeqError('unavailable', `#${pr} was not submitted: the request got no response.`, {
+    delivery: 'not-applied',
+    hint: 'It is safe to try again.',
+  }),
 })
 
-async function endAfterSubmission(
-  item: WaitTarget,
-  end: WaitEnd,
-  client: ServiceClient,
-  { head }: WaitOptions,
-): Promise<WaitEnd> {
-  const { values } = item.request
+async function endAfterSubmission(item: TrackedPullRequest, end: WaitEnd, wait: Wait): Promise<WaitEnd> {
+  const { pullRequest } = item
   const { outcome, failure } = end
-  if (outcome === 'stale') return cancelOutdated(item, end, client)
+  if (outcome === 'stale') return cancelOutdated(item, end, wait)
   if (failure?.kind !== 'unavailable') return end
   // The exit code 7 would mean that nothing was changed.
-  const [wait = ''] = client.advice.toWait([values])
-  const unwatched = head === undefined ? '' : ` ${unwatchedNote}`
-  const message = `#${values.pr} was submitted, but its result is unknown. ${failure.message}${unwatched}`
-  const hint = `To continue waiting, run: ${wait}`
+  const [command = ''] = wait.client.advice.toWait([pullRequest])
+  const unwatched = wait.options.head === undefined ? '' : ` ${unwatchedNote}`
+  const message = `#${pullRequest.pr} was submitted, but its result is unknown. ${failure.message}${unwatched}`
+  const hint = `To continue waiting, run: ${command}`
   return { outcome: 'timed-out', failure: new MergeqError('timed-out', message, { hint }) }
 }
 
@@ -127,27 +118,23 @@ const cancellationTime = 30_000
  * merge a commit that was not meant.
  */
 async function cancelOutdated(
-  { request, state, record }: WaitTarget,
+  { pullRequest, state, record }: TrackedPullRequest,
   end: WaitEnd,
-  client: ServiceClient,
+  { client }: Wait,
 ): Promise<WaitEnd> {
-  const { repo, targetBranch, pr } = request.values
   const wasQueued = state.recordBeforeSubmit?.isCurrentlySubmittedToQueue === true
   if (state.submission === undefined || wasQueued || outcomeOfRecord(record ?? {}) !== 'pending') return end
   const time = startWaitTime(cancellationTime, client.host.clock)
   try {
-    await callOperation({ ...client, time }, cancelPullRequest, { repo, targetBranch, pr })
+    await callOperation({ ...client, time }, cancelPullRequest, pullRequest)
     return { ...end, note: 'Its submission was cancelled.' }
   } catch (error) {
     const { message } = failureOrThrow(error)
-    const [cancel] = client.advice.toCancel([{ repo, targetBranch, pr }])
+    const [cancel] = client.advice.toCancel([pullRequest])
     const failure = new MergeqError(
       'unknown-outcome',
-      `The head of #${pr} moved, but its submission may still be in the queue: ${withPeriod(message)}`,
-      {
-        delivery: 'unknown',
-        hint: `To cancel it, run: ${cancel}`,
-      },
+      `The head of #${pullRequest.pr} moved, but its submission may still be in the queue: ${withPeriod(message)}`,
+      { delivery: 'unknown', hint: `To cancel it, run: ${cancel}` },
     )
     return { outcome: 'error', failure }
   }

@@ -1,8 +1,8 @@
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { formatAge } from '../domain/format.ts'
 import type { Judgement, WaitState } from '../domain/wait-state.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
-import { failureOrThrow, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
+import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
+import { failureOrThrow, isNotFound, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 
 /** A failed request of a poll is not retried, as the next round repeats it; but with the limit 0 there is one round. */
@@ -204,6 +204,31 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
       delay = await runRound()
     }
   })
+}
+
+/** Repeats a read while the service does not know its pull request, for up to `grace` milliseconds. */
+export async function repeatWhileUnknown<T>(read: () => Promise<T>, grace: number, host: Host): Promise<T> {
+  let last: Reading<T> | undefined
+  /** Reads whether the service knows the pull request. */
+  const readOnce = async (): Promise<Reading<boolean>> => {
+    last = await readingOf(read)
+    if ('value' in last) return { value: true }
+    return isNotFound(last.failure) ? { value: false } : last
+  }
+  await poll<number, boolean, Judgement<number>>({
+    items: [0],
+    read: async () => [await readOnce()],
+    judge: (misses, isKnown) => ({ item: misses + 1, ...(isKnown ? { end: { outcome: 'reached' } } : {}) }),
+    schedule: misses => automaticDelay({ unchanged: misses - 1 }),
+    limit: startWaitTime(grace, host.clock),
+    giveUpAfter: 0,
+    host,
+    onChange: async () => true,
+    onOutage: async () => undefined,
+  })
+  if (last === undefined) throw new Error('nothing was read')
+  if ('failure' in last) throw last.failure
+  return last.value
 }
 
 /** Whether a failed request was answered, by the service or by something in front of it. */

@@ -1,146 +1,247 @@
+// What a round of a wait reads: the queues of the pull requests, the records of several at a time, and single records.
 import { callOperation } from '../api/call.ts'
+import { tryRead } from '../api/extra-reads.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import { neverSubmittedError, partsToRead } from '../api/several-pull-requests.ts'
+import { describeSplit } from '../domain/batches.ts'
+import { queueEntries } from '../domain/queue-entries.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
+import type { PullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
-import {
-  isOutdated,
-  isPendingAgain,
-  type Judgement,
-  type WaitEnd,
-  type WaitObservation,
-} from '../domain/wait-state.ts'
-import { failureOrThrow, isNotFound, isPassing, isPermanent, type MergeqError } from '../errors.ts'
+import { isOutdated, isPendingAgain, type WaitObservation } from '../domain/wait-state.ts'
+import { failureOrThrow, isNotFound, isPermanent, withPeriod } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { type Listing, readListing, readUnlisted } from './listings.ts'
-import { type Reading, readingOf } from './poll.ts'
-import type { Attempt, Wait, WaitTarget } from './wait-target.ts'
+import { automaticDelay, type Reading } from './poll.ts'
+import type { QueueReading } from './shared-queues.ts'
+import type { TrackedPullRequest, Wait } from './wait.ts'
 
-/** A pull request that the next round submits. */
-export type DueTarget = WaitTarget & { readonly attempt: Attempt }
-
-/**
- * Submits a pull request, and says how it stands then; its wait may have ended. Rejects if nothing was sent: then a later
- * round may try again.
- */
-export type Submit = (target: DueTarget) => Promise<Judgement<WaitTarget>>
-
-/** What was read of a pull request. */
-export interface TargetRecord {
-  /** How the pull request stands after its submission, if this round submitted it. */
-  readonly target?: WaitTarget
-  /** Undefined if only the submission succeeded. */
-  readonly observation?: WaitObservation
-  /** The end of the wait, if the submission shows it. */
-  readonly end?: WaitEnd | undefined
-  /** That the service does not know the pull request. */
-  readonly notFound?: MergeqError | undefined
-  readonly queue?: JsonObject | undefined
-  readonly age?: number | undefined
-}
-
-/** Whether a pull request is to be submitted, now or after a pause: until then it is not read. */
-const isDue = (target: WaitTarget): target is DueTarget => target.attempt?.isDue === true
-
-/** Submits the pull requests whose submission is due, one after the other, and reads these and the others. */
-export async function submitAndRead(
-  targets: readonly WaitTarget[],
-  wait: Wait,
-  submit: Submit,
-): Promise<readonly (Reading<TargetRecord> | undefined)[]> {
-  const now = wait.time.elapsed()
-  const due = targets.filter(isDue).filter(({ attempt: { notBefore = 0 } }) => notBefore <= now)
-  const submissions = await submitDue(due, wait, submit)
-  const readable = targets.flatMap(target => {
-    const submission = submissions.get(target)
-    if (submission === undefined) return isDue(target) ? [] : target
-    if ('failure' in submission || submission.value.end !== undefined) return []
-    return isDue(submission.value.item) ? [] : submission.value.item
-  })
-  const readings = await readTargets(readable, wait)
-  return targets.map(target => {
-    const submission = submissions.get(target)
-    if (submission === undefined) return readings.get(target)
-    if ('failure' in submission) return submission
-    const { item, end } = submission.value
-    const reading = readings.get(item)
-    if (reading === undefined) return { value: { target: item, end } }
-    if ('value' in reading) return { value: { target: item, ...reading.value } }
-    // The submission must not be forgotten; the next round repeats the reading.
-    const { failure } = reading
-    return { value: { target: item, end: isPassing(failure) ? undefined : { outcome: 'error', failure } } }
-  })
-}
-
-/** Returns what came of the submissions that were tried. The error of an outage counts for the rest, too. */
-async function submitDue(
-  targets: readonly DueTarget[],
-  { client, time, options }: Wait,
-  submit: Submit,
-): Promise<ReadonlyMap<WaitTarget, Reading<Judgement<WaitTarget>>>> {
-  const submissions = new Map<WaitTarget, Reading<Judgement<WaitTarget>>>()
-  let outage: Reading<never> | undefined
-  for (const target of targets) {
-    client.host.interrupted.throwIfAborted()
-    if (!time.hasTime()) break
-    const submission = outage ?? (await readingOf(() => submit(target)))
-    submissions.set(target, submission)
-    if ('value' in submission) continue
-    if (isPassing(submission.failure)) outage = submission
-    else if (options.stopsOnError || isPermanent(submission.failure)) break
-  }
-  return submissions
-}
+type Readings = Map<TrackedPullRequest, Reading<WaitObservation>>
 
 /**
  * Reads the states of pull requests: each queue once, then, 50 at a time, the pull requests that no queue lists; one at a
  * time if the service does not tell of several. A single pull request is read without its queue, unless its state has not
- * changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, but fewer when
- * the time is over or a request is rejected. Throws only when a signal interrupts the command.
+ * changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the service refuses to show a queue, each
+ * pull request is read by itself. Returns a reading for each, but fewer when the time is over or a request is rejected.
+ * Throws only when a signal interrupts the command.
  */
-export async function readTargets(
-  targets: readonly WaitTarget[],
+export async function readPullRequests(
+  all: readonly TrackedPullRequest[],
   wait: Wait,
-): Promise<ReadonlyMap<WaitTarget, Reading<TargetRecord>>> {
-  const { time, options, unreadableQueues, sharing } = wait
-  const listings = new Map<WaitTarget, Listing>()
-  for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
-    const inQueue = targets.filter(target => queueName(target.request.values) === name)
-    const isNeeded =
-      inQueue.length > 1 ||
-      sharing?.isShared(name) === true ||
-      options.failOnPaused ||
-      inQueue.some(
-        ({ state: { missingSince, unchanged = 0, state } }) =>
-          missingSince === undefined && unchanged > 0 && state !== 'TESTING',
-      )
-    if (!isNeeded || unreadableQueues.has(name) || !time.hasTime()) continue
-    const listed = await readListing(name, inQueue, wait)
-    for (const [target, listing] of listed) listings.set(target, listing)
-    for (const [target, listing] of await readUnlisted(listed, wait)) listings.set(target, listing)
+): Promise<ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>> {
+  const { time } = wait
+  const queues = new Map<string, JsonObject>()
+  const seen: Readings = new Map()
+  const names = all.map(({ pullRequest }) => queueName(pullRequest))
+  for (const name of new Set(names)) {
+    const inQueue = all.filter((_, index) => names[index] === name)
+    if (!isQueueNeeded(name, inQueue, wait)) continue
+    const listed = await readQueue(name, inQueue, wait)
+    if (listed === undefined) continue
+    if (listed.queue !== undefined) queues.set(name, listed.queue)
+    for (const [tracked, reading] of listed.readings) seen.set(tracked, reading)
+    const unlisted = inQueue.filter(tracked => !seen.has(tracked))
+    for (const [tracked, reading] of await readSeveral(unlisted, wait)) seen.set(tracked, reading)
   }
-  const readTarget = async (target: WaitTarget): Promise<Reading<TargetRecord>> => {
-    const { failure, observation, notFound, isOfQueue, queue, age } = listings.get(target) ?? {}
-    if (failure !== undefined) return { failure }
-    if (observation?.record !== undefined && isOfQueue === true)
-      return { value: { observation: await withReason(target, observation, wait), queue, age } }
-    if (observation !== undefined && notFound !== undefined)
-      return { value: { observation, notFound, queue } }
-    return readTargetRecord(target, queue, observation, wait)
+  const readOne = async (tracked: TrackedPullRequest): Promise<Reading<WaitObservation>> => {
+    const queue = queues.get(queueName(tracked.pullRequest))
+    const reading = seen.get(tracked)
+    if (reading === undefined) return readRecord(tracked, queue, undefined, wait)
+    if ('failure' in reading) return reading
+    const observation = { queue, ...reading.value }
+    if (observation.notFound !== undefined) return { value: observation }
+    // What a queue lists has not ended.
+    return observation.position === undefined
+      ? readRecord(tracked, queue, observation, wait)
+      : { value: await withReason(tracked, observation, wait) }
   }
-  const readings = new Map<WaitTarget, Reading<TargetRecord>>()
+  const readings: Readings = new Map()
   let isRejected = false
   const mayStart = () => time.hasTime() && !isRejected
-  const read = async (target: WaitTarget) => ({ target, reading: await readTarget(target) })
-  for await (const { target, reading } of mapConcurrent(targets, maxConcurrent, read, mayStart)) {
-    readings.set(target, reading)
+  const read = async (tracked: TrackedPullRequest) => ({ tracked, reading: await readOne(tracked) })
+  for await (const { tracked, reading } of mapConcurrent(all, maxConcurrent, read, mayStart)) {
+    readings.set(tracked, reading)
     isRejected ||= 'failure' in reading && isPermanent(reading.failure)
   }
   return readings
 }
 
+function isQueueNeeded(
+  name: string,
+  inQueue: readonly TrackedPullRequest[],
+  { options, unreadableQueues, sharing, time }: Wait,
+): boolean {
+  const isUnexplained = ({ state: { missingSince, unchanged = 0, state } }: TrackedPullRequest) =>
+    missingSince === undefined && unchanged > 0 && state !== 'TESTING'
+  const isNeeded =
+    inQueue.length > 1 ||
+    sharing?.isShared(name) === true ||
+    options.failOnPaused ||
+    inQueue.some(isUnexplained)
+  return isNeeded && !unreadableQueues.has(name) && time.hasTime()
+}
+
+/** Returns since when a reading of another wait counts: half of a delay ago, and not before a submission. */
+function sharedSince(all: readonly TrackedPullRequest[], { options: { interval }, client }: Wait): number {
+  const delays = all.map(({ state }) => (interval === 'auto' ? automaticDelay(state) : interval))
+  return Math.max(
+    client.host.clock.now() - Math.min(...delays) / 2,
+    ...all.flatMap(({ state }) => state.submission?.to ?? []),
+  )
+}
+
+/**
+ * Reads the queue of pull requests. Returns it with a reading of each that it lists, or with an error for each if none of
+ * them can be read; undefined where they can be read without it.
+ */
+async function readQueue(
+  name: string,
+  inQueue: readonly TrackedPullRequest[],
+  wait: Wait,
+): Promise<{ readonly queue?: JsonObject; readonly readings: Readings } | undefined> {
+  const { client, options, limits, unreadableQueues, time, sharing } = wait
+  const { host, logger } = client
+  const { failOnPaused } = options
+  const [first] = inQueue
+  if (first === undefined) return undefined
+  const { repo, targetBranch } = first.pullRequest
+  const ask = async (): Promise<QueueReading> => {
+    const askedAt = host.clock.now()
+    const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
+    return { queue: response.records[0] ?? {}, at: host.clock.now(), askedAt, date }
+  }
+  try {
+    const reading =
+      sharing === undefined ? await ask() : await sharing.read(name, sharedSince(inQueue, wait), ask)
+    if (reading === undefined) return undefined
+    const { queue, age, at, askedAt, date } = reading
+    const entries = new Map(queueEntries(queue).map(entry => [entry.pr, entry]))
+    const readings: Readings = new Map()
+    for (const tracked of inQueue) {
+      const entry = entries.get(tracked.pullRequest.pr)
+      if (entry === undefined) continue
+      const { record, position } = entry
+      readings.set(tracked, {
+        value: { record, position, queue, age, at, askedAt, date, waited: time.elapsed() },
+      })
+    }
+    return { queue, readings }
+  } catch (error) {
+    const failure = failureOrThrow(error)
+    const message = withPeriod(failure.message)
+    if (failure.kind === 'not-found' || failure.kind === 'refused') {
+      unreadableQueues.add(name)
+      const text = `${message} Checking each pull request separately`
+      if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
+      else await logger.info(`${text}.`)
+      return undefined
+    }
+    const isOnlySource = inQueue.length > 1 || sharing?.isShared(name) === true
+    if (isOnlySource || (failOnPaused && isPermanent(failure)))
+      return { readings: new Map(inQueue.map(tracked => [tracked, { failure }])) }
+    if (failOnPaused)
+      await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
+    return undefined
+  }
+}
+
+/** Reads pull requests of a queue, several in one request, and returns what that says of them. */
+async function readSeveral(all: readonly TrackedPullRequest[], wait: Wait): Promise<Readings> {
+  const readings: Readings = new Map()
+  // What the caller adds to the body belongs to the request for one pull request.
+  if (wait.overrides.length > 0) return readings
+  for (const part of partsToRead(all)) {
+    if (!wait.time.hasTime()) break
+    for (const [tracked, reading] of await readPart(part, wait)) readings.set(tracked, reading)
+  }
+  return readings
+}
+
+async function readPart(part: readonly TrackedPullRequest[], wait: Wait): Promise<Readings> {
+  const { client, limits, time } = wait
+  const { clock } = client.host
+  const readings: Readings = new Map()
+  const [first] = part
+  if (first === undefined) return readings
+  const askedAt = clock.now()
+  const prs = part.map(({ pullRequest }) => pullRequest.pr)
+  try {
+    const several = await wait.readSeveral(first.pullRequest, prs, { limits })
+    if (several === undefined) return readings
+    const [at, waited] = [clock.now(), time.elapsed()]
+    for (const tracked of part) {
+      const { pullRequest } = tracked
+      const record = several.records.get(pullRequest.pr)
+      if (record !== undefined)
+        readings.set(tracked, { value: { record, at, waited, askedAt, date: several.date } })
+      else if (several.notFound.has(pullRequest.pr)) {
+        const notFound = neverSubmittedError(pullRequest, client)
+        readings.set(tracked, { value: { record, at, waited, notFound } })
+      }
+    }
+    return readings
+  } catch (error) {
+    const failure = failureOrThrow(error)
+    return new Map(part.map(tracked => [tracked, { failure }]))
+  }
+}
+
+/**
+ * Reads the record of a pull request, unless it was seen in this round; of one that ended, once more with its timeline.
+ * An unknown pull request is an observation without a record.
+ */
+async function readRecord(
+  tracked: TrackedPullRequest,
+  queue: JsonObject | undefined,
+  seen: WaitObservation | undefined,
+  wait: Wait,
+): Promise<Reading<WaitObservation>> {
+  const { clock } = wait.client.host
+  try {
+    const observation = seen ?? (await observe(tracked, wait))
+    const { record: read = {} } = observation
+    const last = tracked.record
+    if (wait.time.hasTime() && wantsWords(read, tracked)) {
+      const withWords = await observe(tracked, wait, true).catch(() => observation)
+      const isNewer = isEndSince(withWords.record, read)
+      return { value: { ...(isNewer ? withWords : observation), queue } }
+    }
+    const record = isSameState(last, read) && last?.timeline !== undefined ? { ...last, ...read } : read
+    const explained = await withReason(tracked, { ...observation, record }, wait)
+    return { value: { ...explained, queue } }
+  } catch (error) {
+    const failure = failureOrThrow(error)
+    if (!isNotFound(failure)) return { failure }
+    const [at, waited] = [clock.now(), wait.time.elapsed()]
+    return { value: { record: undefined, at, waited, queue, notFound: failure } }
+  }
+}
+
 /** The time for reading why a pull request ended, in milliseconds: that it ended is known already. */
 export const causeTime = 5_000
+
+/** Reads a record once, with the times of the reading. */
+async function observe(
+  { pullRequest }: TrackedPullRequest,
+  { client, overrides, limits, time }: Wait,
+  includeTimeline = false,
+): Promise<WaitObservation> {
+  const { clock } = client.host
+  const timeout = (usual: number) => Math.min(limits.timeout?.(usual) ?? usual, causeTime)
+  const options = { overrides, limits: includeTimeline ? { ...limits, timeout } : limits }
+  const askedAt = clock.now()
+  const { response, date } = await callOperation(
+    client,
+    getSubmittedPullRequest,
+    { ...pullRequest, ...(includeTimeline && { includeTimeline }) },
+    options,
+  )
+  const [read = {}] = response.records
+  // That it has none is known, too.
+  const record = includeTimeline ? { timeline: [], ...read } : read
+  return { record, at: clock.now(), waited: time.elapsed(), askedAt, date }
+}
 
 /**
  * Whether the words of the service are wanted for a record, because they say whether a pull request that failed or was
@@ -148,7 +249,7 @@ export const causeTime = 5_000
  */
 function wantsWords(
   record: JsonObject,
-  { record: last, state: { recordBeforeSubmit } }: WaitTarget,
+  { record: last, state: { recordBeforeSubmit } }: TrackedPullRequest,
 ): boolean {
   if (!isFailedOrCancelled(stateOf(record)) || outcomeOfRecord(record) === 'pending') return false
   return ![last?.timeline === undefined ? undefined : last, recordBeforeSubmit].some(
@@ -158,13 +259,13 @@ function wantsWords(
 
 /** Reads the timeline of a pull request that waits again: it says why. What cannot be read is left out. */
 async function withReason(
-  target: WaitTarget,
+  tracked: TrackedPullRequest,
   observation: WaitObservation,
   wait: Wait,
 ): Promise<WaitObservation> {
   const { record = {} } = observation
-  if (!wait.time.hasTime() || !isPendingAgain(target.state.state, stateOf(record))) return observation
-  const { record: read } = await observe(target, wait, true).catch(() => observation)
+  if (!wait.time.hasTime() || !isPendingAgain(tracked.state.state, stateOf(record))) return observation
+  const { record: read } = await observe(tracked, wait, true).catch(() => observation)
   return read !== undefined && isSameState(read, record) ? { ...observation, record: read } : observation
 }
 
@@ -176,55 +277,13 @@ const isEndSince = (record: JsonObject | undefined, other: JsonObject): boolean 
   terminalOutcome(stateOf(record)) !== undefined &&
   !isOutdated(record, { newestChange: Date.parse(getString(other, 'stateChangedAt') ?? '') })
 
-/**
- * Reads the record of a pull request, unless it was seen in this round; of one that ended, once more with its timeline.
- * An unknown pull request is an observation without a record.
- */
-async function readTargetRecord(
-  target: WaitTarget,
-  queue: JsonObject | undefined,
-  seen: WaitObservation | undefined,
-  wait: Wait,
-): Promise<Reading<TargetRecord>> {
-  const { clock } = wait.client.host
-  try {
-    const observation = seen ?? (await observe(target, wait))
-    const { record: read = {} } = observation
-    const last = target.record
-    if (wait.time.hasTime() && wantsWords(read, target)) {
-      const withWords = await observe(target, wait, true).catch(() => observation)
-      const isNewer = isEndSince(withWords.record, read)
-      return { value: { queue, observation: isNewer ? withWords : observation } }
-    }
-    const record = isSameState(last, read) && last?.timeline !== undefined ? { ...last, ...read } : read
-    const seenNow = await withReason(target, { ...observation, record }, wait)
-    return { value: { queue, observation: seenNow } }
-  } catch (error) {
-    const failure = failureOrThrow(error)
-    if (!isNotFound(failure)) return { failure }
-    const observation = { record: undefined, at: clock.now(), waited: wait.time.elapsed() }
-    return { value: { queue, observation, notFound: failure } }
-  }
-}
-
-/** Reads a record once, with the times of the reading. */
-async function observe(
-  { request: { values, overrides } }: WaitTarget,
-  { client, limits, time }: Wait,
-  includeTimeline = false,
-): Promise<WaitObservation> {
-  const { clock } = client.host
-  const timeout = (usual: number) => Math.min(limits.timeout?.(usual) ?? usual, causeTime)
-  const options = { overrides, limits: includeTimeline ? { ...limits, timeout } : limits }
-  const askedAt = clock.now()
-  const { response, date } = await callOperation(
-    client,
-    getSubmittedPullRequest,
-    { ...values, ...(includeTimeline && { includeTimeline }) },
-    options,
-  )
-  const [read = {}] = response.records
-  // That it has none is known, too.
-  const record = includeTimeline ? { timeline: [], ...read } : read
-  return { record, at: clock.now(), waited: time.elapsed(), askedAt, date }
+/** Reads, for a person, of which batch a pull request was that is split, if its timeline says so. */
+export async function readSplit(
+  pullRequest: PullRequest,
+  { client, limits }: Wait,
+): Promise<string | undefined> {
+  const values = { ...pullRequest, includeTimeline: true }
+  const options = { once: true, quiet: true, limits }
+  const { record = {} } = await tryRead(client, getSubmittedPullRequest, values, options)
+  return describeSplit(record)
 }

@@ -2,8 +2,31 @@ import type { ServiceClient } from '../api/service-client.ts'
 import { maxTimerDelay } from '../domain/values/time.ts'
 import { timeLeft, type WaitTime } from '../domain/wait-time.ts'
 import { toMergeqError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 import type { Reading } from './poll.ts'
-import type { QueueReading, QueueSharing } from './wait-target.ts'
+
+/** A queue as it was read; times are in milliseconds since 1970. */
+export interface QueueReading {
+  readonly queue: JsonObject
+  /** When the request was sent, and when the response came, by the local clock. */
+  readonly askedAt: number
+  readonly at: number
+  /** The time of the response by the clock of the service. */
+  readonly date: number | undefined
+  /** How old a reading of another wait is, in milliseconds. */
+  readonly age?: number
+}
+
+/** What a wait has of the other waits of its client. */
+export interface QueueSharing {
+  /** Whether another wait reads a queue, by its name, as well. */
+  isShared(name: string): boolean
+  /**
+   * Returns what another wait read, or reads now, of a queue, if it was asked for at or after `since` and is new to this
+   * one; otherwise what `ask` returns. Undefined if the time of this wait is over before.
+   */
+  read(name: string, since: number, ask: () => Promise<QueueReading>): Promise<QueueReading | undefined>
+}
 
 /** A reading of one wait that others may take. */
 interface SharedReading {

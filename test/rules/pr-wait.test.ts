@@ -12,8 +12,8 @@ import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import { automaticDelay, backOff } from '../../src/wait/poll.ts'
-import { describeEnd } from '../../src/wait/result.ts'
-import type { WaitTarget } from '../../src/wait/wait-target.ts'
+import { describeEnd } from '../../src/wait/results.ts'
+import { type TrackedPullRequest, track } from '../../src/wait/wait.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'
 
@@ -238,14 +238,14 @@ describe('what a reading means', () => {
 })
 
 describe('the sentence about the end of a wait', () => {
-  const values = { repo: parseRepository('acme/web'), targetBranch: 'main', pr: 7 }
+  const pullRequest = { repo: parseRepository('acme/web'), targetBranch: 'main', pr: 7 }
   const sentenceOf = (
     state: WaitState,
-    { record, queue, ...end }: WaitEnd & Pick<WaitTarget, 'record' | 'queue'>,
+    { record, queue, ...end }: WaitEnd & Pick<TrackedPullRequest, 'record' | 'queue'>,
     seconds: number,
   ) => {
-    const target = { request: { values, overrides: [] }, state, record, queue }
-    return describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' })
+    const tracked = { pullRequest, state, record, queue }
+    return describeEnd(tracked, end, seconds * 1_000, { head: '4f2a9c1d3e' })
   }
 
   test.each([
@@ -306,9 +306,12 @@ describe('the live line of a wait', () => {
       ...Array.from({ length: 10 }, (_, index) => entry(141 + index, 'PENDING')),
     ],
   }
-  const target = (pr: number, state: WaitState, documents: Partial<WaitTarget> = {}): WaitTarget => ({
-    request: { values: { repo: parseRepository('acme/web'), targetBranch: 'main', pr }, overrides: [] },
-    state,
+  const target = (
+    pr: number,
+    state: WaitState,
+    documents: Partial<TrackedPullRequest> = {},
+  ): TrackedPullRequest => ({
+    ...track({ repo: parseRepository('acme/web'), targetBranch: 'main', pr }, { isDue: false }, state),
     ...(state.state === undefined ? {} : { record: entry(pr, state.state) }),
     ...documents,
   })
@@ -322,7 +325,7 @@ describe('the live line of a wait', () => {
   const bare = { usual: undefined, limit: 0 }
   const pending = { state: 'PENDING', position: 3 }
   const queued = target(141, pending, { queue })
-  const shown = (targets: readonly WaitTarget[], columns = 200, more: Partial<Times> = {}) =>
+  const shown = (targets: readonly TrackedPullRequest[], columns = 200, more: Partial<Times> = {}) =>
     plainText(liveLine(targets, { ...times, ...more }, columns))
   /** The line without how long the wait has taken, which the first test compares. */
   const said = (...line: Parameters<typeof shown>) => shown(...line).split('    ')[0]
@@ -362,7 +365,7 @@ describe('the live line of a wait', () => {
   const unready = (more: JsonObject) =>
     target(141, { state: 'NOT_READY' }, { record: { state: 'NOT_READY', prNumber: 141, ...more } })
   const targetless = { requiresImpactedTargets: true, hasImpactedTargets: false }
-  test.each<[string, WaitTarget]>([
+  test.each<[string, TrackedPullRequest]>([
     ['not ready, waits for impacted targets', unready({ readiness: targetless })],
     ['not ready, may wait for impacted targets', { ...unready({}), queue: { ...queue, mode: 'parallel' } }],
     // The reason of the service is more exact than the code host's.

@@ -137,7 +137,7 @@ async function readAlone(
 }
 
 async function readWithGrace(cli: Cli, values: GetValues, set: readonly BodyOverride[], grace: number) {
-  const { repeatWhileUnknown } = await import('./grace.ts')
+  const { repeatWhileUnknown } = await import('../../wait/poll.ts')
   return repeatWhileUnknown(
     () => read(cli, getSubmittedPullRequest, values, { overrides: set }),
     grace,

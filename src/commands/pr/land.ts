@@ -40,8 +40,8 @@ export const prLandCommand = command({
   ],
   async run({ pullRequests, priority, noBatch, set, attempts, resubmit, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
-    const { submitAndWait } = await import('./submit-and-wait.ts')
-    const submission = { pullRequests, priority, noBatch, set }
-    return submitAndWait(submission, { ...options, attempts }, cli, resubmit)
+    const submission = { priority, noBatch, overrides: set, attempts, resubmit }
+    const { submitAndWait } = await import('./wait-report.ts')
+    return submitAndWait(pullRequests, submission, options, cli)
   },
 })

@@ -1,7 +1,9 @@
 import { tryRead } from '../../api/extra-reads.ts'
+import { checkHead, resolveHead } from '../../api/head-commit.ts'
 import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { joinList } from '../../domain/format.ts'
+import { describeResubmission } from '../../domain/priorities.ts'
 import { describeBase, isStacked } from '../../domain/stacks.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
@@ -14,9 +16,7 @@ import { receiptRecord } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, forPerson, send, show } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
-import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
-import { describeResubmission } from './resubmission.ts'
 import {
   readWaitOptions,
   submitRecord,
@@ -98,14 +98,15 @@ export const prSubmitCommand = command({
   async run({ pullRequests, priority, noBatch, set, wait, ...waitValues }, cli) {
     if (wait) {
       const waitOptions = await readWaitOptions(waitValues, pullRequests.length, cli)
-      const { submitAndWait } = await import('./submit-and-wait.ts')
-      return submitAndWait({ pullRequests, priority, noBatch, set }, waitOptions, cli)
+      const submission = { priority, noBatch, overrides: set, resubmit: 'safe' } as const
+      const { submitAndWait } = await import('./wait-report.ts')
+      return submitAndWait(pullRequests, submission, waitOptions, cli)
     }
     const head = await resolveHead(waitValues.matchHead, pullRequests.length, cli.client())
     const [only] = pullRequests
     const checked =
       head !== undefined && only !== undefined && !cli.options.dryRun
-        ? await (await import('./head.ts')).checkHead(only, head, cli)
+        ? await checkHead(only, head, cli.client())
         : undefined
     const submit = async (pullRequest: PullRequest) => {
       const { pr, targetBranch } = pullRequest

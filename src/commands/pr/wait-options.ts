@@ -1,3 +1,4 @@
+import { resolveHead } from '../../api/head-commit.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -8,21 +9,13 @@ import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-req
 import { repositoryKey } from '../../domain/values/repository.ts'
 import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
-import type { WaitTime } from '../../domain/wait-time.ts'
 import { columns } from '../../output/view.ts'
-import type { Cli } from '../../run/command.ts'
+import { type Cli, timeOfWait } from '../../run/command.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { flag, type OptionValues, option } from '../../run/inputs.ts'
-import { resolveHead } from '../../wait/head.ts'
 
 /** The default of `--timeout` of a wait. */
 export const waitTimeLimit = waitOptions.timeout.default
-
-/** Returns the time of a wait, which is that of the whole command. */
-export function timeOfWait({ time }: Cli): WaitTime {
-  if (time === undefined) throw new Error('the command has no time limit')
-  return time
-}
 
 /** What a wait reads. */
 export const waitReads = [
@@ -39,15 +32,6 @@ export const waitInputs = {
   giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),
   noBell: { ...flag('Do not ring the bell of the terminal after a wait of more than 10s'), advanced: true },
-}
-
-/** A shorter wait ends in silence, in milliseconds. */
-const bellDelay = 10_000
-
-/** Rings the bell of the terminal where a person may have turned to something else. */
-export async function ringBell(time: WaitTime, { args, host, messages }: Cli): Promise<void> {
-  const hasBell = messages === 'person' && host.env.TERM !== 'dumb' && !args.has('--no-bell')
-  if (hasBell && time.elapsed() > bellDelay) await host.err.write('\u0007')
 }
 
 /** A record of a wait is a result or, in NDJSON, also a state change. */

@@ -1,17 +1,12 @@
+// What a person at a terminal sees of a wait: the live line, and the lines about each end.
 import { shortReason } from '../../domain/explain/findings.ts'
-import {
-  formatAge,
-  formatDuration,
-  formatOrdinal,
-  formatRounded,
-  pluralize,
-  shorten,
-} from '../../domain/format.ts'
+import { formatAge, formatOrdinal, joinTruncated, pluralize, shorten } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
-import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../../domain/wait-state.ts'
+import { shortCommits } from '../../domain/values/commit.ts'
+import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { isPaused, missingState, type WaitEnd } from '../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import {
   linkSpan,
@@ -24,15 +19,10 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { textWidth } from '../../output/text-width.ts'
-import { shortCommits, type WaitResult } from '../../wait/result.ts'
-import type { WaitTarget } from '../../wait/wait-target.ts'
+import { type LinePart, type LineTimes, withTimes } from '../../run/waits.ts'
+import type { WaitResult } from '../../wait/results.ts'
+import { isBetweenAttempts, type TrackedPullRequest, type Wait } from '../../wait/wait.ts'
 import { waitCommand } from './wait-options.ts'
-
-/** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
-export interface Part {
-  readonly pieces: Pieces
-  readonly rank: number
-}
 
 /** Returns how long the state of a record has lasted, in milliseconds; NaN if that is not known. */
 const stateAge = (record: JsonObject | undefined, now: number): number =>
@@ -44,15 +34,15 @@ function stateWithAge(record: JsonObject | undefined, state: string, now: number
   return age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
 }
 
-function targetParts(
-  { request, state, record, queue = {}, attempt }: WaitTarget,
+function partsOf(
+  { pullRequest, state, record, queue = {}, attempt }: TrackedPullRequest,
   now: number,
-): readonly Part[] {
-  const { pr, targetBranch } = request.values
+): readonly LinePart[] {
+  const { pr, targetBranch } = pullRequest
   const { position } = state
   if (state.state === undefined) return [{ pieces: [`#${pr} ${missingState(state)}`], rank: 0 }]
-  const parts: Part[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, state.state, now)], rank: 0 }]
-  if (attempt?.notBefore !== undefined) return [...parts, { pieces: [', to be submitted again'], rank: 1 }]
+  const parts: LinePart[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, state.state, now)], rank: 0 }]
+  if (attempt.notBefore !== undefined) return [...parts, { pieces: [', to be submitted again'], rank: 1 }]
   const reason = record && shortReason(pr, targetBranch, record, queue)
   if (reason !== undefined) parts.push({ pieces: [`, ${reason}`], rank: 1 })
   if (position === undefined) return parts
@@ -68,24 +58,13 @@ function targetParts(
   return parts
 }
 
-function countsOf(targets: readonly WaitTarget[]): Pieces {
-  const states = targets.map(({ state }) => state.state ?? missingState(state))
+function countsOf(all: readonly TrackedPullRequest[]): Pieces {
+  const states = all.map(({ state }) => state.state ?? missingState(state))
   const counts = [...new Set(states)].flatMap((state, index): Pieces => {
     const count = states.filter(other => other === state).length
     return [`${index === 0 ? '' : ', '}${count} `, wordsSpan(state)]
   })
-  return [`${pluralize(targets.length, 'pull request')}: `, ...counts]
-}
-
-interface Times {
-  /** How long the wait has lasted, in milliseconds. */
-  readonly elapsed: number
-  /** The milliseconds for the whole wait; 0 if it has no time limit. */
-  readonly limit: number
-  /** The usual time in the queue, in milliseconds. */
-  readonly usual?: number | undefined
-  /** Whether the line says already how long the wait has lasted. */
-  readonly saysAge?: boolean
+  return [`${pluralize(all.length, 'pull request')}: `, ...counts]
 }
 
 /**
@@ -93,76 +72,88 @@ interface Times {
  * 14m in the queue    waited 6m12s, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
  */
 export function liveLine(
-  targets: readonly WaitTarget[],
-  times: Times & { readonly now: number },
+  all: readonly TrackedPullRequest[],
+  times: LineTimes & { readonly now: number },
   columns: number,
 ): StyledLine {
-  const [target, ...others] = targets
-  if (target === undefined) return ''
-  const parts =
-    others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]
+  const [first, ...others] = all
+  if (first === undefined) return ''
+  const parts = others.length === 0 ? partsOf(first, times.now) : [{ pieces: countsOf(all), rank: 0 }]
   // A pull request that was neither seen nor submitted may never be in the queue: no usual time for it.
-  const isKnown = targets.some(({ state }) => state.state !== undefined || state.submission !== undefined)
+  const isKnown = all.some(({ state }) => state.state !== undefined || state.submission !== undefined)
   // A state that began with the wait has lasted as long.
-  const saysAge = others.length === 0 && Math.abs(stateAge(target.record, times.now) - times.elapsed) < 5_000
+  const saysAge = others.length === 0 && Math.abs(stateAge(first.record, times.now) - times.elapsed) < 5_000
   return withTimes(parts, { ...times, usual: isKnown ? times.usual : undefined, saysAge }, columns)
 }
 
-/** Returns the line of what is waited for, with the times of the wait as far as they fit. */
-export function withTimes(
-  what: readonly Part[],
-  { elapsed, limit, usual, saysAge = false }: Times,
+/** Returns the live line of a wait; `usual` is the usual time in the queue. */
+export function waitLine(
+  all: readonly TrackedPullRequest[],
+  { time, options: { waitLimit, grace } }: Wait,
+  { now, usual }: { readonly now: number; readonly usual: number | undefined },
   columns: number,
 ): StyledLine {
-  let parts: readonly Part[] = [
-    ...what,
-    ...(usual === undefined ? [] : [{ pieces: [`, usually ${formatRounded(usual)} in the queue`], rank: 5 }]),
-    ...(saysAge ? [] : [{ pieces: [`    waited ${formatDuration(elapsed)}`], rank: 3 }]),
-    ...(limit > 0
-      ? [
-          {
-            pieces: [`${saysAge ? '    ' : ', '}times out in ${formatAge(Math.max(0, limit - elapsed))}`],
-            rank: 6,
-          },
-        ]
-      : []),
-  ]
-  const lineOf = () => parts.flatMap(({ pieces }) => pieces)
-  while (textWidth(plainText(lineOf())) > columns) {
-    const lastRank = Math.max(...parts.map(({ rank }) => rank))
-    if (lastRank === 0) break
-    parts = parts.filter(({ rank }) => rank !== lastRank)
-  }
-  return lineOf()
+  // Until a submission appears, the wait lasts no longer than --grace.
+  const isMissing = all.every(({ state }) => !state.state && state.missingSince !== undefined)
+  const limit = isMissing ? Math.min(grace, waitLimit || grace) : waitLimit
+  return liveLine(all, { now, elapsed: time.elapsed(), limit, usual }, columns)
 }
 
-/** The largest number of failing checks that a terminal shows for a pull request. */
-const maxChecks = 5
+/** Returns what a wait is for, in a log: the state of a pull request, or how many of several are in which state. */
+export function describeWaiting(all: readonly TrackedPullRequest[]): string {
+  const [first, ...others] = all
+  if (first === undefined || others.length > 0) return plainText(countsOf(all))
+  const again = first.attempt.notBefore === undefined ? '' : ', to be submitted again'
+  return `#${first.pullRequest.pr}: ${first.state.state ?? missingState(first.state)}${again}`
+}
 
-/** Returns the sentence about the end of a wait with its link and the color of the state. */
-export function styleReason({ target: { request, state }, reason }: WaitResult): Pieces {
-  const { repo, pr } = request.values
-  const spans = [linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)), wordsSpan(state.state ?? '')]
-  return spans.reduce<Pieces>(
-    (pieces, span) =>
-      pieces.flatMap(piece => {
-        const start = typeof piece === 'string' && span.text !== '' ? piece.indexOf(span.text) : -1
-        if (typeof piece !== 'string' || start < 0) return piece
-        return [piece.slice(0, start), span, piece.slice(start + span.text.length)]
-      }),
-    [reason],
+/** Says after Ctrl-C which pull requests stay in the queue, and which are not in it. */
+export function stopSentence(waiting: readonly TrackedPullRequest[]): string {
+  const between = waiting.filter(isBetweenAttempts)
+  const queued = waiting.filter(
+    tracked =>
+      !between.includes(tracked) &&
+      (tracked.state.state !== undefined || tracked.state.submission !== undefined),
   )
+  const names = queued.map(({ pullRequest }) => `#${pullRequest.pr}`)
+  const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
+  const stay = names.length === 0 ? [] : [`${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`]
+  const gone = between.map(({ pullRequest }) => `#${pullRequest.pr} is not in the queue.`)
+  return ['Stopped waiting.', ...stay, ...gone].join(' ')
 }
 
-export function describeTargets(targets: readonly WaitTarget[]): string {
-  const [first, ...others] = targets
-  if (first === undefined || others.length > 0) return plainText(countsOf(targets))
-  const again = first.attempt?.notBefore === undefined ? '' : ', to be submitted again'
-  return `#${first.request.values.pr}: ${first.state.state ?? missingState(first.state)}${again}`
+/** What the lines about an end depend on besides it. */
+interface LinesOptions {
+  readonly wait: Wait
+  /** The number of pull requests that the command waits for. */
+  readonly count: number
+  readonly commandLine: CommandLine
+  readonly columns: number
 }
 
-export function signOfEnd(
-  { state: { state = '' } }: WaitTarget,
+/** Returns the lines about the end of a pull request: its sign, the sentence, the failing checks and the next commands. */
+export function endLines(
+  tracked: TrackedPullRequest,
+  end: WaitEnd,
+  result: WaitResult,
+  options: LinesOptions,
+): readonly StyledLine[] {
+  const sentence = [signOfEnd(tracked, end), ' ', ...styleReason(tracked, result)]
+  return [
+    ...checkLines(sentence, result.failingChecks, options.columns),
+    ...stepLines(nextSteps(tracked, end, result, options), options.columns),
+  ]
+}
+
+/** Returns the line with the command that goes on waiting for several pull requests, after all results. */
+export const continueLines = (
+  pullRequests: readonly PullRequest[],
+  { commandLine, columns }: Pick<LinesOptions, 'commandLine' | 'columns'>,
+): readonly StyledLine[] =>
+  stepLines([['To continue waiting', waitCommand(pullRequests, commandLine)]], columns)
+
+function signOfEnd(
+  { state: { state = '' } }: TrackedPullRequest,
   { outcome, isSkipped = false }: WaitEnd,
 ): Span {
   switch (outcome) {
@@ -181,11 +172,29 @@ export function signOfEnd(
   }
 }
 
+/** Returns the sentence about the end of a wait with its link and the color of the state. */
+function styleReason({ pullRequest, state }: TrackedPullRequest, { reason }: WaitResult): Pieces {
+  const { repo, pr } = pullRequest
+  const spans = [linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)), wordsSpan(state.state ?? '')]
+  return spans.reduce<Pieces>(
+    (pieces, span) =>
+      pieces.flatMap(piece => {
+        const start = typeof piece === 'string' && span.text !== '' ? piece.indexOf(span.text) : -1
+        if (typeof piece !== 'string' || start < 0) return piece
+        return [piece.slice(0, start), span, piece.slice(start + span.text.length)]
+      }),
+    [reason],
+  )
+}
+
+/** The largest number of failing checks that a terminal shows for a pull request. */
+const maxChecks = 5
+
 /**
  * Returns the first line with the failing checks: a single check on the same line, several on lines of their
  * own. A URL that does not fit beside the name has a line of its own.
  */
-export function checkLines(
+function checkLines(
   headline: Pieces,
   checks: readonly FailingCheck[],
   columns: number,
@@ -209,24 +218,16 @@ export function checkLines(
 
 type Step = readonly [purpose: string, command: string]
 
-interface StepOptions extends Pick<WaitOptions, 'head'> {
-  /** The number of pull requests that the command waits for. */
-  readonly count: number
-  readonly commandLine: CommandLine
-  /** Whether the pull request, which failed or was cancelled, may have merged. */
-  readonly mayBeMerged?: boolean
-}
-
-/** Returns the next commands. */
-export function nextSteps(
-  { request: { values }, state: { state, missingSince, submission }, record, queue, attempt }: WaitTarget,
+function nextSteps(
+  { pullRequest, state: { state, missingSince, submission }, record, queue, attempt }: TrackedPullRequest,
   { outcome, isSkipped = false }: WaitEnd,
-  { head = '', count, commandLine, mayBeMerged = false }: StepOptions,
+  { mayBeMerged }: WaitResult,
+  { wait, count, commandLine }: LinesOptions,
 ): readonly Step[] {
   if (isSkipped) return []
-  const { pr } = values
-  const details: Step = ['Details', commandLine(['pr', 'explain', pr], values)]
-  const submit = commandLine(['pr', 'submit', pr], values)
+  const { pr } = pullRequest
+  const details: Step = ['Details', commandLine(['pr', 'explain', pr], pullRequest)]
+  const submit = commandLine(['pr', 'submit', pr], pullRequest)
   if (mayBeMerged) return [details]
   switch (outcome === 'left' ? state?.toLowerCase() : outcome) {
     case 'failed':
@@ -234,20 +235,24 @@ export function nextSteps(
     case 'cancelled':
       return [details, ['To submit again', submit]]
     case 'stale': {
-      const [, found] = shortCommits(head, getString(record, 'prSha') ?? '')
+      const expected = wait.options.head ?? attempt.head ?? ''
+      const [, found] = shortCommits(expected, getString(record, 'prSha') ?? '')
       // The commit is text from the service: it must not put anything else into a command line.
       if (!/^[\da-f]+$/i.test(found)) return []
-      const words = attempt === undefined ? ['pr', 'wait', pr] : ['pr', 'submit', pr, '--wait']
-      const command = commandLine([...words, '--match-head', found], values)
-      return [[`To ${attempt === undefined ? 'wait for' : 'submit'} the new head commit`, command]]
+      const submits = wait.submission !== undefined
+      const words = submits ? ['pr', 'submit', pr, '--wait'] : ['pr', 'wait', pr]
+      const command = commandLine([...words, '--match-head', found], pullRequest)
+      return [[`To ${submits ? 'submit' : 'wait for'} the new head commit`, command]]
     }
     case 'timed-out':
     case 'pending': {
       if (state === undefined && missingSince !== undefined && submission === undefined)
         return [['To submit it', submit]]
       // For several pull requests a single command follows all results.
-      const steps: Step[] = count === 1 ? [['To continue waiting', waitCommand([values], commandLine)]] : []
-      if (isPaused(queue)) steps.push(['If you manage the queue', commandLine(['queue', 'resume'], values)])
+      const steps: Step[] =
+        count === 1 ? [['To continue waiting', waitCommand([pullRequest], commandLine)]] : []
+      if (isPaused(queue))
+        steps.push(['If you manage the queue', commandLine(['queue', 'resume'], pullRequest)])
       else if (count === 1) steps.push(details)
       return steps
     }
@@ -257,7 +262,7 @@ export function nextSteps(
 }
 
 /** Returns steps on one line, or each on a line of its own where they are too long for that. */
-export function stepLines(steps: readonly Step[], columns: number): readonly StyledLine[] {
+function stepLines(steps: readonly Step[], columns: number): readonly StyledLine[] {
   const texts = steps.map(([purpose, command]) => `${purpose}: ${command}`)
   const line = `  ${texts.join('      ')}`
   if (texts.length === 0) return []

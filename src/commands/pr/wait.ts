@@ -57,10 +57,6 @@ export const prWaitCommand = command({
     const options = await readWaitOptions(values, pullRequests.length, cli)
     if (cli.options.dryRun) return printFirstReading(pullRequests, set, options, cli)
     const { waitAndReport } = await import('./wait-report.ts')
-    const waiting = pullRequests.map(pullRequest => ({
-      request: { values: pullRequest, overrides: set },
-      state: {},
-    }))
-    return waitAndReport(waiting, options, cli)
+    return waitAndReport(pullRequests, options, cli, { overrides: set })
   },
 })

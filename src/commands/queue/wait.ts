@@ -11,7 +11,7 @@ import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../e
 import { getArray, type JsonObject } from '../../json.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
-import { type Cli, command, drawsResults } from '../../run/command.ts'
+import { type Cli, command, drawsResults, timeOfWait } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { reportErrors, withResource } from '../../run/each.ts'
 import type { RecordFields } from '../../run/fields.ts'
@@ -19,7 +19,7 @@ import { option } from '../../run/inputs.ts'
 import { explainNotFound } from '../../run/send.ts'
 import { type Queue, queueInput, setOf } from '../../run/values.ts'
 import type { QueueProgress } from '../../wait/queue.ts'
-import { ringBell, timeOfWait, waitInputs, waitTimeLimit } from '../pr/wait-options.ts'
+import { waitInputs, waitTimeLimit } from '../pr/wait-options.ts'
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
 
 const resultRecord: RecordFields = {
@@ -134,8 +134,7 @@ export const queueWaitCommand = command({
     const isOne = queues.length === 1
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
     const { waitForQueues } = await import('../../wait/queue.ts')
-    const { reportStop, SignsOfLife } = await import('../pr/wait-report.ts')
-    const { withTimes } = await import('../pr/wait-screen.ts')
+    const { reportStop, ringBell, SignsOfLife, withTimes } = await import('../../run/waits.ts')
     const signs = new SignsOfLife(time, cli)
     /** Returns how the queues stand that are waited for: that of one, or the number of several. */
     const describeRest = (all: readonly QueueProgress[], describeOne: (one: QueueProgress) => string) => {

@@ -19,3 +19,9 @@ export function parseCommit(text: string): string {
 /** Whether a commit has all digits of a SHA-1 or a SHA-256 hash. */
 export const isCompleteCommit = (commit: string): boolean =>
   digits.test(commit) && (commit.length === 40 || commit.length === 64)
+
+/** Returns the first seven digits of two commits, or more if these are equal. */
+export function shortCommits(expected: string, found: string): readonly [expected: string, found: string] {
+  const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
+  return [expected.slice(0, length), found.slice(0, length)]
+}

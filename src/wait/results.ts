@@ -1,17 +1,20 @@
-import { withTimeline } from '../api/extra-reads.ts'
+import { tryRead, withTimeline } from '../api/extra-reads.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { readTestRun } from '../api/test-run-reads.ts'
-import { formatDuration } from '../domain/format.ts'
+import { formatDuration, joinTruncated, shorten } from '../domain/format.ts'
 import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons.ts'
-import type { ServiceWords } from '../domain/service-words.ts'
 import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
+  isUnderTest,
   kindOfOutcome,
   stateOf,
   stateWords,
   type WaitOutcome,
 } from '../domain/states.ts'
 import type { FailingCheck } from '../domain/test-run.ts'
+import { shortCommits } from '../domain/values/commit.ts'
 import { urlOfPullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
 import {
@@ -21,19 +24,22 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../domain/wait-state.ts'
-import { exitCodeOf } from '../errors.ts'
+import { exitCodeOf, extendError, type MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { unwatchedNote } from './attempts.ts'
 import { causeTime } from './readings.ts'
-import type { Wait, WaitTarget } from './wait-target.ts'
+import { isBetweenAttempts, type TrackedPullRequest, type Wait } from './wait.ts'
+
+/** What a wait for a certain head says when it ends before the pull request does. */
+export const unwatchedNote = 'Its head is no longer watched.'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
 const maxFailingReads = 10
 
 /** The result of a wait for a pull request (docs/reference/cli.md, "Waiting"). */
 export interface WaitResult {
-  readonly target: WaitTarget
   readonly exit: number
+  /** Whether it failed or was cancelled, and may have merged all the same. */
+  readonly mayBeMerged: boolean
   /** The sentence about the end; the record of an error has the sentence of the error instead. */
   readonly reason: string
   readonly failingChecks: readonly FailingCheck[]
@@ -52,29 +58,30 @@ export const changeRecord = (pr: number, { from, to, at, position }: StateChange
 
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(
-  target: WaitTarget,
+  tracked: TrackedPullRequest,
   end: WaitEnd,
   wait: Wait,
   readsFailingChecks = true,
 ): Promise<WaitResult> {
-  const { client, options, time } = wait
-  const { pr, repo, targetBranch } = target.request.values
+  const { client, options, submission, time } = wait
+  const { attempt } = tracked
+  const { pr, repo, targetBranch } = tracked.pullRequest
   const { outcome, failure } = end
   const elapsed = time.elapsed()
   const isDefaultRepository = await client.settings.read('repo').then(
     given => given !== undefined && isSameRepository(given, repo),
     () => false,
   )
-  const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
+  const isFailed = outcome === 'failed' || (outcome === 'left' && tracked.state.state === 'FAILED')
   const isOver =
     outcome === 'cancelled' ||
     isFailed ||
-    (outcome === 'left' && isFailedOrCancelled(target.state.state ?? ''))
-  const { failingChecks, words, sentence } = await readCause(target, wait, isOver && readsFailingChecks)
+    (outcome === 'left' && isFailedOrCancelled(tracked.state.state ?? ''))
+  const { failingChecks, words, sentence } = await readCause(tracked, wait, isOver && readsFailingChecks)
   const mayBeMerged = words.mayBeMerged && outcome !== 'left'
   const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
   const exit = failure?.exit ?? exitCodeOf(kind ?? 'internal')
-  const head = options.head ?? target.attempt?.head
+  const head = options.head ?? attempt.head
   const isUnwatched = outcome === 'timed-out' && options.head !== undefined
   const note = mayBeMerged
     ? `It may have merged all the same. Look at ${targetBranch} before you submit it again`
@@ -84,36 +91,28 @@ export async function createResult(
   const cause = isOver && failingChecks.length === 0 ? sentence : undefined
   const remarks = [cause?.replace(/\.$/, ''), note].filter(remark => remark !== undefined).join('. ')
   const ended = { ...end, ...(remarks !== '' && { note: remarks }) }
-  const reason = describeEnd(target, ended, elapsed, { head })
+  const reason = describeEnd(tracked, ended, elapsed, { head })
   const record = {
     type: 'result',
     pr,
     // A script needs the repository to pass such a result to another command.
     ...(isDefaultRepository ? {} : { repo: repositoryName(repo) }),
-    title: getString(target.record, 'prTitle') ?? null,
+    title: getString(tracked.record, 'prTitle') ?? null,
     url: urlOfPullRequest(repo, pr),
     outcome,
-    state: target.state.state ?? null,
+    state: tracked.state.state ?? null,
     reason: failure?.message ?? reason,
     ...(isFailed && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
     ...(isOver && words),
-    ...(isStacked(target.record, targetBranch) && { stacked: true }),
-    ...(target.attempt && { submitted: target.attempt.submitted }),
-    ...(target.attempt && options.attempts !== undefined && { attempts: target.attempt.number }),
+    ...(isStacked(tracked.record, targetBranch) && { stacked: true }),
+    ...(submission && { submitted: attempt.submitted }),
+    ...(submission?.attempts !== undefined && { attempts: attempt.number }),
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
-  return { target, exit, reason, failingChecks, record }
-}
-
-/** Why a pull request left the queue. */
-interface Cause {
-  readonly failingChecks: readonly FailingCheck[]
-  readonly words: ServiceWords
-  /** What the service says, in a sentence. */
-  readonly sentence: string | undefined
+  return { exit, mayBeMerged: isOver && mayBeMerged, reason, failingChecks, record }
 }
 
 /** Returns the sentence about what the service says; undefined if it says nothing. */
@@ -125,22 +124,24 @@ const sentenceOf = ({ words, sentence }: Explained): string | undefined =>
  * a poll and five seconds. If a request fails, or `mayRead` is false, it is what the record says.
  */
 async function readCause(
-  { request, record = {} }: WaitTarget,
+  { pullRequest, record = {} }: TrackedPullRequest,
   { client, limits, time, failingReads }: Wait,
   mayRead: boolean,
-): Promise<Cause> {
+): Promise<
+  Pick<WaitResult, 'failingChecks'> & Pick<Explained, 'words'> & { readonly sentence: string | undefined }
+> {
   const explained = explainState(record)
   const unread = { failingChecks: [], words: explained.words, sentence: sentenceOf(explained) }
   if (!mayRead || !time.hasTime() || failingReads.size >= maxFailingReads) return unread
-  failingReads.add(request)
+  failingReads.add(pullRequest)
   const { clock } = client.host
   const deadline = clock.monotonic() + causeTime
   const timeout = (usual: number) => Math.min(usual, Math.max(1, deadline - clock.monotonic()))
   const readLimits = { ...limits, timeout }
   try {
-    const detailed = await withTimeline(client, record, request.values, { limits: readLimits })
+    const detailed = await withTimeline(client, record, pullRequest, { limits: readLimits })
     const isOfRun = stateOf(record) === 'FAILED' && isFailureOfTestRun(explainState(detailed))
-    const { run } = isOfRun ? await readTestRun(detailed, request.values, client, readLimits) : {}
+    const { run } = isOfRun ? await readTestRun(detailed, pullRequest, client, readLimits) : {}
     const known = explainState(detailed, run)
     return { failingChecks: run?.failingChecks ?? [], words: known.words, sentence: sentenceOf(known) }
   } catch {
@@ -148,10 +149,50 @@ async function readCause(
   }
 }
 
-/** Returns the first seven digits of two commits, or more if these are equal. */
-export function shortCommits(expected: string, found: string): readonly [expected: string, found: string] {
-  const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
-  return [expected.slice(0, length), found.slice(0, length)]
+/** The time for what a person is told of a wait that gave up, in milliseconds: for each read. */
+const openReasonTime = 1_000
+
+/**
+ * Reads, for a person, what holds a pull request whose wait gave up: a paused queue, or else checks that wait for a
+ * manual approval.
+ */
+export async function withOpenReasons(
+  tracked: TrackedPullRequest,
+  end: WaitEnd,
+  { client }: Wait,
+): Promise<{ readonly tracked: TrackedPullRequest; readonly end: WaitEnd }> {
+  const { pullRequest, record } = tracked
+  if (end.outcome !== 'timed-out' && end.outcome !== 'pending') return { tracked, end }
+  const limits = { maxRetries: 0, timeout: () => openReasonTime }
+  const { repo, targetBranch } = pullRequest
+  const { record: queue = tracked.queue } =
+    tracked.queue === undefined && record !== undefined
+      ? await tryRead(client, getQueue, { repo, targetBranch }, { quiet: true, limits })
+      : {}
+  const withQueue = { ...tracked, queue }
+  if (end.note !== undefined || isPaused(queue)) return { tracked: withQueue, end }
+  const note = await readApprovals(tracked, client, limits).catch(() => {
+    client.host.interrupted.throwIfAborted()
+    return undefined
+  })
+  return { tracked: withQueue, end: note === undefined ? end : { ...end, note } }
+}
+
+/** Returns which checks of a pull request under test wait for a manual approval, as a sentence without a full stop. */
+async function readApprovals(
+  { pullRequest, record = {} }: TrackedPullRequest,
+  client: ServiceClient,
+  limits: RequestLimits,
+): Promise<string | undefined> {
+  const state = stateOf(record)
+  if (!isUnderTest(state)) return undefined
+  const detailed = await withTimeline(client, record, pullRequest, { limits, states: [state] })
+  const { run } = await readTestRun(detailed, pullRequest, client, limits)
+  const names = (run?.awaitingApproval ?? []).map(name => shorten(name))
+  if (names.length === 0) return undefined
+  const checks = names.length === 1 ? 'Its check' : 'Its checks'
+  const wait = names.length === 1 ? 'waits' : 'wait'
+  return `${checks} ${joinTruncated(names)} ${wait} for a manual approval`
 }
 
 /**
@@ -159,18 +200,19 @@ export function shortCommits(expected: string, found: string): readonly [expecte
  * how long the wait lasted, in milliseconds.
  */
 export function describeEnd(
-  target: Pick<WaitTarget, 'request' | 'state' | 'record' | 'queue'>,
+  tracked: Pick<TrackedPullRequest, 'pullRequest' | 'state' | 'record' | 'queue'>,
   { outcome, isSkipped = false, isFirstReading = false, note }: WaitEnd,
   elapsed: number,
   { head = '' }: Pick<WaitOptions, 'head'>,
 ): string {
-  const pr = `#${target.request.values.pr}`
+  const pr = `#${tracked.pullRequest.pr}`
   if (isSkipped) return `mergeq did not wait for ${pr}`
-  const hasState = target.state.state !== undefined
-  const isRead = hasState || target.state.missingSince !== undefined
-  const state = target.state.state === undefined ? missingState(target.state) : stateWords(target.state.state)
+  const hasState = tracked.state.state !== undefined
+  const isRead = hasState || tracked.state.missingSince !== undefined
+  const state =
+    tracked.state.state === undefined ? missingState(tracked.state) : stateWords(tracked.state.state)
   const after = ` after ${formatDuration(elapsed)}`
-  const [expected, found] = shortCommits(head, getString(target.record, 'prSha') ?? '')
+  const [expected, found] = shortCommits(head, getString(tracked.record, 'prSha') ?? '')
   const sentences: Readonly<Record<WaitOutcome, string>> = {
     merged: `${pr} merged${after}`,
     reached: `${pr} reached the requested state${after} (${state})`,
@@ -179,7 +221,7 @@ export function describeEnd(
     cancelled: `${pr} was cancelled${after}`,
     'timed-out': `The wait for ${pr} timed out${after}${hasState ? `, still ${state}` : ` (${state})`}`,
     stale:
-      target.state.state === 'MERGED'
+      tracked.state.state === 'MERGED'
         ? `${pr} merged at ${found}, not at ${expected}`
         : `The head of ${pr} moved: expected ${expected}, found ${found}`,
     pending: hasState ? `${pr} is still ${state}` : `${pr} has not finished (${state})`,
@@ -194,7 +236,34 @@ export function describeEnd(
     cancelled: `${pr} is already cancelled`,
   }
   const sentence = (isFirstReading ? sentencesAtFirst[outcome] : undefined) ?? sentences[outcome]
-  const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
+  const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(tracked.queue)
   const whole = isHeld ? `${sentence}: the queue is paused` : sentence
   return note === undefined ? whole : `${whole}. ${note}`
+}
+
+/** Creates the error for a wait that a signal ended, with the commands that go on waiting, and those that cancel. */
+export function interruptedWaitError(
+  failure: MergeqError,
+  all: readonly TrackedPullRequest[],
+  { client: { advice }, submission }: Wait,
+): MergeqError {
+  const between = all
+    .filter(isBetweenAttempts)
+    .map(({ pullRequest }) => `#${pullRequest.pr} is not in the queue.`)
+  const waiting = all.filter(tracked => !isBetweenAttempts(tracked))
+  const pullRequestsOf = (some: readonly TrackedPullRequest[]) => some.map(({ pullRequest }) => pullRequest)
+  const isSubmitted = ({ attempt }: TrackedPullRequest) => submission === undefined || attempt.number > 0
+  const hints = [
+    ['To continue waiting, run:', ...advice.toWait(pullRequestsOf(waiting.filter(isSubmitted)))],
+    ['To cancel, run:', ...advice.toCancel(pullRequestsOf(waiting))],
+  ].filter(({ length }) => length > 1)
+  const isSeen = waiting.every(({ state }) => state.state !== undefined)
+  const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
+  const stays = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
+  const note = [...(waiting.length > 0 || between.length === 0 ? [stays] : []), ...between].join(' ')
+  return extendError(
+    failure,
+    hints.length === 0 ? {} : { hint: hints.flat().join('\n') },
+    `${failure.message} Only the wait has ended; mergeq cancelled nothing. ${note}`,
+  )
 }
