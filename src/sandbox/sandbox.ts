@@ -2,7 +2,7 @@ import { defaultScenario, type ScenarioName } from '../domain/scenario-names.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
-import { createService } from './service.ts'
+import { createService, type SandboxService } from './service.ts'
 import { defaultQueue, type StateOptions } from './state.ts'
 
 /** The owner of the tests of a sandbox; the service accepts any other slug as well. */
@@ -24,13 +24,20 @@ export interface Sandbox extends RunningServer {
   readonly org: string
 }
 
+/** Creates the service of a sandbox, which listens nowhere. */
+export function createSandboxService(options: SandboxOptions): SandboxService {
+  const { scenario = defaultScenario } = options
+  return createService(options, typeof scenario === 'string' ? scenarios[scenario] : scenario)
+}
+
 /**
  * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for a
  * port that is in use or not permitted.
  */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { scenario = defaultScenario } = options
-  const service = createService(options, typeof scenario === 'string' ? scenarios[scenario] : scenario)
+export async function startSandbox(
+  options: SandboxOptions,
+  service = createSandboxService(options),
+): Promise<Sandbox> {
   const server = await startServer(service, options.port ?? 0, options.isBackground)
   return {
     ...server,

@@ -1,8 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
-import { type Answer, mergeq, noon, queueEnv, type Seen, type Setting } from '../support/harness.ts'
+import {
+  type Answer,
+  mergeq,
+  noon,
+  queueEnv,
+  type Seen,
+  type Setting,
+  useConnections,
+} from '../support/harness.ts'
 import { operationExamples, responseText } from '../support/operations.ts'
+
+useConnections()
 
 /**
  * What goes over the wire, written by hand from docs/reference/service.md and never derived from the operations: a

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { backoff, createHttpClient } from '../../src/http/http-client.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { queue, runAndCheck } from '../support/command-checks.ts'
-import { mergeq, noon, type Seen, serveScript } from '../support/harness.ts'
+import { mergeq, noon, type Seen, serveScript, useConnections } from '../support/harness.ts'
 import { operationExamples, responseText } from '../support/operations.ts'
 import { slowTest } from '../support/sample.ts'
 import {
@@ -16,6 +16,7 @@ import {
   type ServerReply,
 } from '../support/service.ts'
 
+useConnections()
 const kept = closeAfterTests()
 const record = '{"state":"PENDING","prNumber":7,"isCurrentlySubmittedToQueue":true}'
 

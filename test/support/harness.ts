@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { TestRunner } from 'vitest'
+import { afterAll, beforeAll, TestRunner } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { getMergeQueueMetrics } from '../../src/api/operations/metrics.ts'
 import { getQueue } from '../../src/api/operations/queues.ts'
@@ -13,8 +13,10 @@ import type { Environment, GitResult, Host, ProgramResult } from '../../src/host
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { lockPath } from '../../src/host/lock.ts'
 import type { RegisteredCommand } from '../../src/run/command.ts'
-import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandboxService, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import type { SandboxService } from '../../src/sandbox/service.ts'
 import { allCommands } from './commands.ts'
+import { serveInProcess } from './in-process.ts'
 import { type Answer, type ReceivedRequest, type Script, startTestServer } from './service.ts'
 
 export type { Answer, Script }
@@ -29,8 +31,20 @@ export interface Service {
   close(): Promise<void>
 }
 
+let usesConnections = false
+
+/** In a file that calls this, services of the harness receive every request over a connection. */
+export function useConnections(): void {
+  beforeAll(() => {
+    usesConnections = true
+  })
+  afterAll(() => {
+    usesConnections = false
+  })
+}
+
 export async function serveScript(answer: Script): Promise<Service> {
-  const { baseUrl, requests, close } = await startTestServer({ answer })
+  const { baseUrl, requests, close } = await startTestServer({ answer, isInProcess: !usesConnections })
   return { baseUrl: baseUrl(), requests, close }
 }
 
@@ -352,7 +366,10 @@ export interface Story {
 /** Starts a sandbox with a simulated clock: time passes only where a command sleeps. */
 export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
   const clock = { now: noon }
-  const sandbox = await startSandbox({ ...options, now: () => clock.now })
+  const all = { ...options, now: () => clock.now }
+  const service = createSandboxService(all)
+  const sandbox = await startSandbox(all, service)
+  const stop = usesConnections ? undefined : serveSandboxInProcess(sandbox.baseUrl, service)
   const env = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
@@ -364,6 +381,16 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
     clock,
     env,
     mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
-    close: () => sandbox.close(),
+    async close() {
+      stop?.()
+      await sandbox.close()
+    },
   }
 }
+
+/** The sandbox itself answers what its server would have read. */
+const serveSandboxInProcess = (baseUrl: string, service: SandboxService): (() => void) =>
+  serveInProcess(new URL(baseUrl).origin, async ({ path: target, ...request }) => {
+    const { pathname: path, searchParams } = new URL(target, baseUrl)
+    return service.handle({ ...request, path, query: new Map(searchParams) })
+  })

@@ -7,6 +7,7 @@ import { type AddressInfo, createServer as createPlainServer, type Server, type 
 import { setTimeout as pause } from 'node:timers/promises'
 import { vi } from 'vitest'
 import type { Certificate } from './certificates.ts'
+import { isPlainResponse, serveInProcess } from './in-process.ts'
 import type { TestFolder } from './test-folder.ts'
 
 /** A request as the service saw it. */
@@ -55,18 +56,26 @@ export interface TestServer {
 
 export interface TestServerOptions {
   readonly tls?: Certificate
+  /** Whether requests of this process need no connection. */
+  readonly isInProcess?: boolean
   readonly hostname?: string
   readonly answer: Script
 }
+
+/** The number of a decision in a request that needs a connection for it. */
+const decidedHeader = 'x-test-decided'
 
 /** Opens a server; with `tls` it speaks https. */
 export async function startTestServer({
   tls,
   hostname = '127.0.0.1',
+  isInProcess = false,
   answer,
 }: TestServerOptions): Promise<TestServer> {
   const asked: ReceivedRequest[] = []
   const connections = new Map<Socket, number>()
+  /** What was decided without a connection, and needs one. */
+  const decided: ServerReply[] = []
   const listener: RequestListener = async (request, response) => {
     const { socket } = request
     const pieces: Buffer[] = []
@@ -84,8 +93,9 @@ export async function startTestServer({
       body: Buffer.concat(pieces).toString(),
       connection: connections.get(socket) ?? 0,
     }
-    asked.push(one)
-    const reply = await answer(one, asked.length - 1)
+    const known = decided[Number(one.headers[decidedHeader])]
+    if (known === undefined) asked.push(one)
+    const reply = known ?? (await answer(one, asked.length - 1))
     if (reply === 'silence') return
     if (reply === 'reset') {
       // Over TLS there is no socket that can be reset.
@@ -98,7 +108,7 @@ export async function startTestServer({
       return
     }
     const { status = 200, headers = {}, body = '', delay = 0 } = reply
-    if (delay > 0) await pause(delay)
+    if (delay > 0 && known === undefined) await pause(delay)
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.writeHead(status).end(body)
   }
@@ -112,6 +122,20 @@ export async function startTestServer({
   )
   server.on('connection', () => opened++)
   const { port, close } = await listening(server, hostname)
+  const stop = isInProcess
+    ? serveInProcess(`http://${hostname}:${port}`, async request => {
+        const one = { ...request, connection: 0 }
+        asked.push(one)
+        const reply = await answer(one, asked.length - 1)
+        if (typeof reply === 'object') {
+          const { status = 200, headers = {}, body = '', delay = 0 } = reply
+          if (delay > 0) await pause(delay)
+          const response = { status, headers, body }
+          if (isPlainResponse(response)) return response
+        }
+        return { overConnection: { [decidedHeader]: String(decided.push(reply) - 1) } }
+      })
+    : undefined
   const scheme = tls === undefined ? 'http' : 'https'
   const inAddress = hostname.includes(':') ? `[${hostname}]` : hostname
   return {
@@ -123,7 +147,10 @@ export async function startTestServer({
     async waitForRequests(requests) {
       while (asked.length < requests) await pause(5)
     },
-    close,
+    async close() {
+      stop?.()
+      await close()
+    },
   }
 }
 
