@@ -1,22 +1,14 @@
-import { extendError, isMergeqError, MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
+import type { AuthoritiesFile } from './certificates.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
-import { bypassesProxy, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
+import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import type { Traffic } from './traffic.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
-import type { ConnectionPools, sendOnce } from './undici.ts'
+import type { Attempt, ConnectionPool, ConnectionPools, sendOnce } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
-
-/** A file with further certificate authorities. */
-export interface AuthoritiesFile {
-  /** Where it was named, for messages: `--ca-file`. */
-  readonly origin: string
-  readonly path: string
-  /** Its text, in PEM. */
-  readonly pem: string
-}
 
 export interface HttpClientOptions
   extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
@@ -58,39 +50,113 @@ export interface Sending {
   readonly sentAt: number
 }
 
-export interface HttpClient {
+/** What an attempt is sent with, and whether it was handed to a connection. */
+interface ObservedAttempt extends Attempt {
+  readonly url: URL
+  /** The proxy, as messages name it. */
+  readonly proxy: string | undefined
+  hasBegun(): boolean
+}
+
+/** Opens no connection before the first request. Throws a usage error for invalid authorities. */
+export async function createHttpClient(options: HttpClientOptions): Promise<HttpClient> {
+  const { authorities } = options
+  if (authorities.length === 0) return new HttpClient(options, [])
+  const { parseCertificates } = await import('./certificates.ts')
+  return new HttpClient(options, parseCertificates(authorities))
+}
+
+export class HttpClient {
+  private readonly options: HttpClientOptions
+  private readonly certificates: readonly string[]
+  private readonly proxies: ProxySource
+  private readonly closing = new AbortController()
+  private transport: Promise<Transport> | undefined
+  private retryCount = 0
+
+  constructor(options: HttpClientOptions, certificates: readonly string[]) {
+    this.options = options
+    this.certificates = certificates
+    this.proxies = proxySource(options.env, options.proxy)
+  }
+
   /**
    * Sends a request and repeats it where docs/reference/network.md, "Retries", allows: a read after any
    * transient error, a change only when the service certainly did not apply it. Returns the last response.
    * Throws a MergeqError whose `sentState` says how far the request got.
    */
-  send(request: HttpRequest, options: HttpSendOptions): Promise<HttpResponse & Sending>
-  /** Closes all connections; requests end, and are not sent again. */
-  close(): Promise<void>
-}
+  async send(request: HttpRequest, options: HttpSendOptions): Promise<HttpResponse & Sending> {
+    const { clock, traffic } = this.options
+    const url = new URL(request.url)
+    // The error of a wrong proxy comes before anything is loaded.
+    this.proxyFor(url)
+    for (let attempts = 1; ; attempts++) {
+      let result: HttpResponse | TransportError = outOfTime(url.host, request.operation)
+      let sentAt: number
+      if (await this.mayBegin(options)) {
+        try {
+          const { pools, sendOnce } = await this.openTransport(url)
+          sentAt = clock.now()
+          const attempt = this.createAttempt(request, url, options)
+          // A change uses a new connection: the server may have closed one that was kept alive.
+          const pool = pools.poolFor(url, request.isChange)
+          result = await sendOnce(pool, attempt)
+            .catch(error => this.explainFailure(error, attempt, pool))
+            .finally(() => (request.isChange ? pool.close() : undefined))
+          this.pauseIfLimited(result)
+        } finally {
+          traffic?.leave()
+        }
+      } else sentAt = clock.now()
+      if (await this.waitForRetry(result, attempts, request, options)) continue
+      if ('status' in result) return { ...result, attempts, sentAt }
+      throw withAttempts(result.error, attempts, sentAt)
+    }
+  }
 
-/** Opens no connection before the first request. Throws a usage error for invalid authorities. */
-export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
-  const { env, runtime, clock, interrupted, isLoopback } = clientOptions
-  const certificates = await parseCertificates(clientOptions.authorities)
-  const proxies = proxySource(env, clientOptions.proxy)
+  /** Closes all connections; requests end, and are not sent again. */
+  async close(): Promise<void> {
+    this.closing.abort()
+    await (await this.transport)?.pools.close()
+  }
+
   /** Returns the proxy for a URL; this machine is never reached through one. */
-  const proxyFor = (url: URL) => (isLoopback(url.hostname) ? undefined : proxies.proxyFor(url))
-  let transportPromise: Promise<Transport> | undefined
-  let retryCount = 0
-  const closing = new AbortController()
+  private proxyFor(url: URL): URL | undefined {
+    return this.options.isLoopback(url.hostname) ? undefined : this.proxies.proxyFor(url)
+  }
+
+  /** Waits until the traffic of all clients permits an attempt; resolves to false if its time is over before. */
+  private async mayBegin({ remaining }: HttpSendOptions): Promise<boolean> {
+    const { clock, interrupted, traffic } = this.options
+    if (traffic === undefined) return true
+    const signal = AbortSignal.any([interrupted, this.closing.signal])
+    try {
+      return await traffic.enter({ clock, signal, remaining })
+    } catch (error) {
+      if (interrupted.aborted) throw interrupted.reason
+      if (this.closing.signal.aborted) return false
+      throw error
+    }
+  }
+
+  private openTransport(url: URL): Promise<Transport> {
+    this.transport ??= this.loadTransport(url)
+    return this.transport
+  }
 
   /** Connects while undici and TLS are loaded: loading takes longer than a packet needs to return. */
-  const openTransport = async (url: URL): Promise<Transport> => {
+  private async loadTransport(url: URL): Promise<Transport> {
+    const { isLoopback, beforeRequests } = this.options
+    const proxyFor = (url: URL) => this.proxyFor(url)
     const isSecure = url.protocol === 'https:'
-    const limit = Math.min(connectLimit, clientOptions.limit)
+    const limit = Math.min(connectLimit, this.options.limit)
     const connection =
       isSecure && proxyFor(url) === undefined ? preconnect(url, limit, createLookup(isLoopback)) : undefined
     await connection?.started
     // First undici: V8 rejects code that was cached under other flags.
     const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
-    await clientOptions.beforeRequests?.()
-    const secureContext = isSecure ? await createTrust(certificates) : undefined
+    await beforeRequests?.()
+    const secureContext = isSecure ? await createTrust(this.certificates) : undefined
     const pools = createConnectionPools({
       proxyFor,
       limit,
@@ -101,127 +167,97 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     return { pools, sendOnce }
   }
 
-  const sendAttempt = async (
-    { pools, sendOnce }: Transport,
+  private createAttempt(
     request: HttpRequest,
+    url: URL,
     { token, timeout, remaining }: HttpSendOptions,
-  ): Promise<HttpResponse | TransportError> => {
+  ): ObservedAttempt {
     const limit = timeout()
-    const wholeLimit = Number.isFinite(remaining()) ? limit : Number.POSITIVE_INFINITY
-    const url = new URL(request.url)
-    // A change uses a new connection: the server may have closed one that was kept alive.
-    const pool = pools.poolFor(url, request.isChange)
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
-    const headers = { ...request.headers, ...credential, 'accept-encoding': 'gzip' }
-    const proxy = proxyFor(url)?.host
+    const proxy = this.proxyFor(url)?.host
     // The start of the upload is observed only where it decides whether the request may have been applied.
     const isObserved = request.isChange || proxy !== undefined
     let began = !isObserved
     const markBegun = () => {
       began = true
     }
-    try {
-      const onBegin = isObserved ? markBegun : undefined
-      return await sendOnce(pool, { request, headers, limit, wholeLimit, interrupted, onBegin })
-    } catch (error) {
-      if (interrupted.aborted)
-        throw began
-          ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
-          : interrupted.reason
-      if (isMergeqError(error))
-        return {
-          retryable: error.details.isResponseTooLarge !== true,
-          error: extendError(error, { host: url.host, operation: request.operation, sentState: 'ambiguous' }),
-        }
-      return classifyError(error, {
-        node: runtime.node,
-        operation: request.operation,
-        host: url.host,
-        proxy,
-        proxies,
-        // A request without a body has no upload to observe.
-        began: began || (request.body === undefined && pool.isConnected()),
-        limit,
-        nameOf: clientOptions.nameOf,
-      })
-    } finally {
-      if (request.isChange) await pool.close()
+    return {
+      request,
+      url,
+      proxy,
+      headers: { ...request.headers, ...credential, 'accept-encoding': 'gzip' },
+      limit,
+      wholeLimit: Number.isFinite(remaining()) ? limit : Number.POSITIVE_INFINITY,
+      interrupted: this.options.interrupted,
+      onBegin: isObserved ? markBegun : undefined,
+      hasBegun: () => began,
     }
   }
 
-  const mayEnter = async (traffic: Traffic, { remaining }: HttpSendOptions): Promise<boolean> => {
-    const signal = AbortSignal.any([interrupted, closing.signal])
-    try {
-      return await traffic.enter({ clock, signal, remaining })
-    } catch (error) {
-      if (interrupted.aborted) throw interrupted.reason
-      if (closing.signal.aborted) return false
-      throw error
-    }
+  /** Returns the failure of an attempt, or throws the reason of a signal. */
+  private explainFailure(
+    error: unknown,
+    { request, url, proxy, limit, hasBegun }: ObservedAttempt,
+    pool: ConnectionPool,
+  ): TransportError {
+    const { interrupted, runtime, nameOf } = this.options
+    const { operation } = request
+    if (interrupted.aborted)
+      throw hasBegun()
+        ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
+        : interrupted.reason
+    if (isMergeqError(error))
+      return {
+        retryable: error.details.isResponseTooLarge !== true,
+        error: extendError(error, { host: url.host, operation, sentState: 'ambiguous' }),
+      }
+    return classifyError(error, {
+      node: runtime.node,
+      operation,
+      host: url.host,
+      proxy,
+      proxies: this.proxies,
+      // A request without a body has no upload to observe.
+      began: hasBegun() || (request.body === undefined && pool.isConnected()),
+      limit,
+      nameOf,
+    })
   }
 
-  /** Sends an attempt when the traffic of all clients permits it. */
-  const sendInTurn = async (request: HttpRequest, options: HttpSendOptions) => {
-    const { traffic } = clientOptions
-    const url = new URL(request.url)
-    if (traffic !== undefined && !(await mayEnter(traffic, options)))
-      return { result: outOfTime(url.host, request.operation), sentAt: clock.now() }
-    try {
-      transportPromise ??= openTransport(url)
-      const transport = await transportPromise
-      const sentAt = clock.now()
-      const result = await sendAttempt(transport, request, options)
-      const isLimited = 'status' in result && result.status === 429
-      if (isLimited)
-        traffic?.pause(Math.min(retryAfter(result.headers, clock.now()) ?? 0, maxRetryAfter), clock)
-      return { result, sentAt }
-    } finally {
-      traffic?.leave()
-    }
+  /** A 429 is an answer for all clients that share the traffic. */
+  private pauseIfLimited(result: HttpResponse | TransportError): void {
+    const { clock, traffic } = this.options
+    if ('status' in result && result.status === 429)
+      traffic?.pause(Math.min(retryAfter(result.headers, clock.now()) ?? 0, maxRetryAfter), clock)
   }
 
   /** Waits before the next attempt. Returns false when the request must not be repeated. */
-  const waitForRetry = async (
+  private async waitForRetry(
     result: HttpResponse | TransportError,
     attempts: number,
     request: HttpRequest,
     options: HttpSendOptions,
-  ): Promise<boolean> => {
-    if (closing.signal.aborted) return false
+  ): Promise<boolean> {
+    const { clock, random, interrupted, notify } = this.options
+    const { signal } = this.closing
+    if (signal.aborted) return false
     const reason = await retryReason(result, request, options)
-    if (reason === undefined || attempts > options.maxRetries || retryCount >= maxRetriesPerClient)
+    if (reason === undefined || attempts > options.maxRetries || this.retryCount >= maxRetriesPerClient)
       return false
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
     if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
-    const delay = Math.max(backoff(attempts, clientOptions.random()), requestedDelay ?? 0)
+    const delay = Math.max(backoff(attempts, random()), requestedDelay ?? 0)
     const remaining = options.remaining()
     const hasTime = delay < remaining
-    retryCount++
-    if (hasTime) await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
+    this.retryCount++
+    if (hasTime) await notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
     try {
-      await clock.sleep(Math.min(delay, remaining), AbortSignal.any([interrupted, closing.signal]))
+      await clock.sleep(Math.min(delay, remaining), AbortSignal.any([interrupted, signal]))
     } catch (error) {
-      if (!closing.signal.aborted) throw error
+      if (!signal.aborted) throw error
     }
-    return hasTime && !closing.signal.aborted
-  }
-
-  return {
-    async send(request, options) {
-      // The error of a wrong proxy comes before anything is loaded.
-      proxyFor(new URL(request.url))
-      for (let attempts = 1; ; attempts++) {
-        const { result, sentAt } = await sendInTurn(request, options)
-        if (await waitForRetry(result, attempts, request, options)) continue
-        if ('status' in result) return { ...result, attempts, sentAt }
-        throw withAttempts(result.error, attempts, sentAt)
-      }
-    },
-    async close() {
-      closing.abort()
-      await (await transportPromise)?.pools.close()
-    },
+    return hasTime && !signal.aborted
   }
 }
 
@@ -282,26 +318,4 @@ function retryAfter(headers: ReadonlyMap<string, string>, now: number): number |
   return Number.isNaN(until) || /^[-+.\d]*$/.test(header)
     ? undefined
     : Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt))
-}
-
-/** Throws a usage error for a text without a certificate and for a damaged certificate. */
-async function parseCertificates(authorities: readonly AuthoritiesFile[]): Promise<readonly string[]> {
-  if (authorities.length === 0) return []
-  const { X509Certificate } = await import('node:crypto')
-  return authorities.flatMap(({ origin, path, pem }) => {
-    const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
-    try {
-      for (const certificate of certificates) new X509Certificate(certificate)
-    } catch {
-      throw usageError(
-        `${origin}: ${path} contains a damaged certificate.`,
-        'Download the file again. The format is PEM.',
-      )
-    }
-    if (certificates.length > 0) return certificates
-    throw usageError(
-      `${origin}: ${path} contains no certificate.`,
-      'Use a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
-    )
-  })
 }

@@ -188,7 +188,7 @@ interface ConnectOptions {
 }
 
 /** Connections to an address. The caller closes a pool that was created with `isFresh`. */
-interface ConnectionPool {
+export interface ConnectionPool {
   readonly dispatcher: Dispatcher
   /** Permits one more connection to the proxy. */
   allow(): void
