@@ -1,5 +1,5 @@
 import type { Repository } from '../domain/values/repository.ts'
-import { isMergeqError, isNotFound, toMergeqError } from '../errors.ts'
+import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
   type Delivery,
@@ -12,7 +12,7 @@ import {
 } from './operation.ts'
 import { buildRequest, type Request, type RequestParts, resourceOf } from './request.ts'
 import type { DecodedResponse } from './response.ts'
-import { type ExchangeOptions, exchange } from './send.ts'
+import { type Exchange, type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
 
 /** What one call adds to the body, its limits, and how its progress is told. */
@@ -37,105 +37,106 @@ export interface CallResult<P extends Params> {
 }
 
 /**
- * Calls an operation. If a change gets no clear response, the service is read to find out whether the change
- * was applied (docs/reference/network.md, "Write recovery"). Throws an error for every other response than a
- * 2xx that can be decoded.
+ * Calls an operation, with its fallback for a body that is too large, and with the response as it adapts it. If a change
+ * gets no clear response, the service is read to find out whether the change was applied
+ * (docs/reference/network.md, "Write recovery"). Throws an error for every other response than a 2xx that can be
+ * decoded.
  */
-async function callOnce<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  options: CallOptions = {},
-): Promise<CallResult<P>> {
-  const { limits = {}, progress, head } = options
-  const request = await buildRequest(client, operation, params, options)
-  if (client.isDryRun === true) throw new Error(`${request.operation} was called in a dry run`)
-  if (isChange(operation)) await requireWritable(client)
-  const result = { resource: request.resource, params }
-  const { recovery } = operation
-  try {
-    const response = await exchange(client, operation, request, {
-      limits,
-      progress,
-      hasQueue: () => hasQueueOf(client, operation, request.resource),
-    })
-    return { ...result, ...response, delivery: 'confirmed' }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    const { sentState } = failure.details
-    if (recovery !== undefined && sentState === 'ambiguous') {
-      const { recoverWrite } = await import('./recovery.ts')
-      const write = { operation, recovery, request, failure, limits, head }
-      return {
-        ...result,
-        ...(await recoverWrite(write, client)),
-        date: undefined,
-        sentAt: failure.details.sentAt,
-      }
-    }
-    if (failure.details.status === 409 && recovery?.readBack?.rule === 'submit') {
-      const { requireQueued } = await import('./already-queued.ts')
-      await requireQueued(client, request, failure, limits)
-      const response = { records: [], bytes: new Uint8Array() }
-      return {
-        ...result,
-        response,
-        delivery: 'confirmed-by-read',
-        wasQueued: true,
-        date: undefined,
-        sentAt: undefined,
-      }
-    }
-    if (sentState === 'not-sent') {
-      const { changeError } = await import('./error-response.ts')
-      throw changeError(failure, operation, request.resource)
-    }
-    throw failure
-  }
-}
-
-/** Calls an operation, with its fallback and with the response as it adapts it. */
 export async function callOperation<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   values: ParamValues<P>,
   options: CallOptions = {},
 ): Promise<CallResult<P>> {
-  const result = await withFallback(client, operation, values, fitting =>
-    callOnce(client, operation, fitting, options),
-  ).catch(error => {
-    throw isMergeqError(error) ? withSubject(error, resourceOf(values)) : error
-  })
-  const response = operation.adaptResponse?.(result.response, values) ?? result.response
-  return { ...result, response }
+  let outcome: Exchange | Settled
+  try {
+    const request = await buildRequest(client, operation, values, options)
+    if (client.isDryRun === true) throw new Error(`${request.operation} was called in a dry run`)
+    if (isChange(operation)) await requireWritable(client)
+    const { limits, progress } = options
+    outcome = await exchange(client, operation, request, {
+      limits,
+      progress,
+      hasQueue: () => hasQueueOf(client, operation, request.resource),
+    }).catch(error => settle(client, operation, request, toMergeqError(error), options))
+  } catch (error) {
+    const aboutValues = (failure: unknown) =>
+      isMergeqError(failure) ? withSubject(failure, resourceOf(values)) : failure
+    const fitting = await fallbackOf(client, operation, values, error).catch(failure => {
+      throw aboutValues(failure)
+    })
+    if (fitting === undefined) throw aboutValues(error)
+    return callOperation(client, operation, fitting, options)
+  }
+  const response = operation.adaptResponse?.(outcome.response, values) ?? outcome.response
+  return { delivery: 'confirmed', ...outcome, response, resource: resourceOf(values), params: values }
 }
 
 /** Returns the request that a call would send first, or that of its fallback. Sends nothing. */
-export const prepareRequest = <P extends Params>(
+export async function prepareRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   values: ParamValues<P>,
   parts: RequestParts = {},
-): Promise<Request> =>
-  withFallback(client, operation, values, fitting => buildRequest(client, operation, fitting, parts))
+): Promise<Request> {
+  try {
+    return await buildRequest(client, operation, values, parts)
+  } catch (error) {
+    const fitting = await fallbackOf(client, operation, values, error)
+    if (fitting === undefined) throw error
+    return buildRequest(client, operation, fitting, parts)
+  }
+}
 
-/** Does work with values; if their body is too large, once more with the fallback of the method. */
-async function withFallback<P extends Params, T>(
+/**
+ * Returns the values to send instead when the body was too large; undefined if the operation has none. Warns of them.
+ * Throws an error that says more.
+ */
+async function fallbackOf<P extends Params>(
   { logger }: Pick<ServiceClient, 'logger'>,
   { fallback }: Operation<P>,
   values: ParamValues<P>,
-  work: (values: ParamValues<P>) => Promise<T>,
-): Promise<T> {
-  try {
-    return await work(values)
-  } catch (error) {
-    const failure = toMergeqError(error)
-    const { status, isBodyTooLarge = false } = failure.details
-    const instead = status === 413 || isBodyTooLarge ? fallback?.(values, failure) : undefined
-    if (instead === undefined) throw error
-    await logger.warn(instead.warning)
-    return work(instead.values)
+  error: unknown,
+): Promise<ParamValues<P> | undefined> {
+  const failure = toMergeqError(error)
+  const { status, isBodyTooLarge = false } = failure.details
+  const instead = status === 413 || isBodyTooLarge ? fallback?.(values, failure) : undefined
+  if (instead !== undefined) await logger.warn(instead.warning)
+  return instead?.values
+}
+
+/** What became of a change whose request failed. */
+type Settled = Pick<CallResult<Params>, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
+
+/**
+ * Finds out what became of a request that failed: a change may have been made all the same. Throws the failure of any
+ * other.
+ */
+async function settle<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  request: Request,
+  failure: MergeqError,
+  { limits = {}, head }: CallOptions,
+): Promise<Settled> {
+  const { recovery } = operation
+  const { sentState, sentAt, status } = failure.details
+  if (recovery !== undefined && sentState === 'ambiguous') {
+    const { recoverWrite } = await import('./recovery.ts')
+    const write = { operation, recovery, request, failure, limits, head }
+    return { ...(await recoverWrite(write, client)), date: undefined, sentAt }
   }
+  if (status === 409 && recovery?.readBack?.rule === 'submit') {
+    const { requireQueued } = await import('./already-queued.ts')
+    await requireQueued(client, request, failure, limits)
+    const response = { records: [], bytes: new Uint8Array() }
+    return { response, delivery: 'confirmed-by-read', wasQueued: true, date: undefined, sentAt: undefined }
+  }
+  if (sentState === 'not-sent') {
+    const { changeError } = await import('./error-response.ts')
+    throw changeError(failure, operation, request.resource)
+  }
+  throw failure
 }
 
 /** Reads a record; undefined where the service has none (404). */

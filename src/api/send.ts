@@ -16,15 +16,19 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
 export interface ExchangeOptions {
-  readonly limits?: RequestLimits
+  readonly limits?: RequestLimits | undefined
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
+  /** The token to send; by default that of the client. */
+  readonly token?: Token | undefined
   /** Reads whether the queue of the request exists; undefined where that cannot be found out. */
-  hasQueue?(): Promise<boolean | undefined>
+  readonly hasQueue?: (() => Promise<boolean | undefined>) | undefined
 }
 
+type Token = Awaited<ReturnType<ServiceClient['token']>>
+
 /** The decoded response and its times, in milliseconds since 1970. */
-interface Exchange {
+export interface Exchange {
   readonly response: DecodedResponse
   /** When the service responded, by its own clock. */
   readonly date: number | undefined
@@ -34,22 +38,134 @@ interface Exchange {
   readonly sandboxSpeed: number | undefined
 }
 
-/** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
+/**
+ * Sends a request with the token, and reads the response. Throws an error for a status outside 2xx, and for a body that
+ * cannot be decoded.
+ */
 export async function exchange<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   request: Request,
-  { hasQueue, ...options }: ExchangeOptions = {},
+  options: ExchangeOptions = {},
 ): Promise<Exchange> {
-  const { token, response } = await receiveAnswer(client, request, options)
+  const token = options.token ?? (request.credential === 'token' ? await client.token() : undefined)
+  if (!mayBegin(client.time)) throw timeIsOver(client)
+  const httpClient = await client.httpClient()
+  const attempts = observeAttempts(client, request, options)
+  if (client.options.verbose) await client.logger.debug(describeRequest(request, client))
+  const { maxResponseSize = request.maxResponseSize } = options.limits ?? {}
+  const stopSpinner = client.logger.startSpinner(attempts.describe)
+  const received = await httpClient
+    .send({ ...request, maxResponseSize }, { ...attempts.options, token: token?.value })
+    .finally(stopSpinner)
+  await logStatus(client, request, received, attempts.startedAt)
+  const response = await attempts.read(received)
+  await logBody(client, response)
+  const other = options.token === undefined ? await renewToken(client, request, token, response) : undefined
+  if (other !== undefined) return exchange(client, operation, request, { ...options, token: other })
+  return decode(client, operation, request, response, { token, hasQueue: options.hasQueue })
+}
+
+/** Returns what the HTTP client asks for each attempt, and how the attempts come along. */
+function observeAttempts(
+  client: ServiceClient,
+  request: Request,
+  { limits = {}, progress }: ExchangeOptions,
+) {
+  const { options, logger, time } = client
+  const { clock } = client.host
+  const defaultTimeout = request.isChange ? changeLimit : attemptLimit
+  const maxRetries = limits.maxRetries ?? client.maxRetries
+  const startedAt = clock.monotonic()
+  let attempt = { number: 0, startedAt, limit: defaultTimeout }
+  let checkedResponse: ReadResponse | undefined
+  const suffix = progress === undefined ? '' : `, ${progress}`
+  const retryText = () => {
+    if (attempt.number <= 1) return ''
+    const elapsed = formatAge(clock.monotonic() - attempt.startedAt)
+    return `, attempt ${attempt.number} of ${maxRetries + 1}, ${elapsed} of ${formatDuration(attempt.limit)}`
+  }
+  return {
+    startedAt,
+    options: {
+      maxRetries,
+      remaining: () => timeLeft(time),
+      timeout() {
+        const usual = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
+        const limit = attemptTime(time, usual)
+        attempt = { number: attempt.number + 1, startedAt: clock.monotonic(), limit }
+        logger.endProgress()
+        return limit
+      },
+      async isComplete(response: HttpResponse) {
+        checkedResponse = await readResponse(response, request, client)
+        const { text, document } = checkedResponse
+        return isWebPage(text) || request.expects !== 'json' || text.trim() === '' || document !== undefined
+      },
+    },
+    /** The text of the spinner. */
+    describe: () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
+    /** Reads the last response, unless the check for completeness has read it already. */
+    async read(response: HttpResponse & Sending): Promise<ReadResponse & Sending> {
+      const { attempts, sentAt } = response
+      if (checkedResponse?.receivedBytes === response.bytes) return { ...checkedResponse, attempts, sentAt }
+      const parsed = await readResponse(response, request, client).catch(error => {
+        throw afterResponse(toMergeqError(error), sentAt)
+      })
+      return { ...parsed, attempts, sentAt }
+    },
+  }
+}
+
+/** Logs the status, and says once that the service is a sandbox. */
+async function logStatus(
+  { host, logger }: ServiceClient,
+  request: Request,
+  { status, headers }: HttpResponse,
+  startedAt: number,
+): Promise<void> {
+  await logger.debug(`< ${status} after ${Math.round(host.clock.monotonic() - startedAt)} ms`)
+  // `sandbox shell` has said it for all commands.
+  const isAnnounced = host.env.MERGEQ_SANDBOX_SHELL === '1' && isLoopback(new URL(request.url).hostname)
+  if (headers.has('x-mergeq-sandbox') && !isAnnounced) await logger.infoOnce(sandboxNote)
+}
+
+/** Logs the body of an error, and warns of characters that are not UTF-8. */
+async function logBody({ options, logger }: ServiceClient, response: ReadResponse): Promise<void> {
+  if (options.verbose && !isOk(response)) await logger.debug(describeErrorBody(response))
+  if (response.text.includes('\uFFFD') && decodeUtf8(response.receivedBytes) === undefined)
+    await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
+}
+
+/**
+ * Looks the token up again that was rejected in a wait, or in the library, and returns another one for a read. A change
+ * is not sent again: whoever recovers it counts how often it was sent.
+ */
+async function renewToken(
+  client: ServiceClient,
+  { isChange }: Request,
+  token: Token | undefined,
+  { status, sentAt }: ReadResponse & Sending,
+): Promise<Token | undefined> {
+  const renews = client.time !== undefined || client.renewsToken === true
+  if (status !== 401 || token === undefined || !renews) return undefined
+  if (!isChange) {
+    const other = await client.token(sentAt)
+    return other.value === token.value ? undefined : other
+  }
+  await client.token(sentAt).catch(() => undefined)
+  return undefined
+}
+
+/** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
+async function decode<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  request: Request,
+  response: ReadResponse & Sending,
+  { token, hasQueue }: Pick<ExchangeOptions, 'token' | 'hasQueue'>,
+): Promise<Exchange> {
   const { attempts, sentAt } = response
-  const date = Date.parse(response.headers.get('date') ?? '')
-  const toResult = (decoded: DecodedResponse) => ({
-    response: decoded,
-    date: Number.isNaN(date) ? undefined : date,
-    sentAt,
-    sandboxSpeed: speedOfSandbox(response.headers),
-  })
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
     const failure = errorFromResponse(response, operation, request, {
@@ -66,91 +182,19 @@ export async function exchange<P extends Params>(
     if (request.isChange && (isCut || isWebPage(response.text))) throw notObjectError(response)
     const decoded = operation.decoder.read(response)
     operation.checkResponse?.(decoded, request.resource)
-    return toResult(decoded)
+    const date = Date.parse(response.headers.get('date') ?? '')
+    return {
+      response: decoded,
+      date: Number.isNaN(date) ? undefined : date,
+      sentAt,
+      sandboxSpeed: speedOfSandbox(response.headers),
+    }
   } catch (error) {
     const failure = toMergeqError(error)
     const { host } = new URL(request.url)
     const details = { attempts, sentAt, host, operation: request.operation, sentState: 'ambiguous' } as const
     throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
   }
-}
-
-/**
- * Sends a request with the token. If it is rejected in a wait, or in the library, the token is looked up again, and a
- * read is sent with another one. A change is not: whoever recovers it counts how often it was sent.
- */
-async function receiveAnswer(client: ServiceClient, request: Request, options: ExchangeOptions) {
-  const token = request.credential === 'token' ? await client.token() : undefined
-  const response = await receive(client, request, token?.value, options)
-  const renews = client.time !== undefined || client.renewsToken === true
-  if (response.status !== 401 || token === undefined || !renews) return { token, response }
-  if (request.isChange) {
-    await client.token(response.sentAt).catch(() => undefined)
-    return { token, response }
-  }
-  const other = await client.token(response.sentAt)
-  if (other.value === token.value) return { token, response }
-  return { token: other, response: await receive(client, request, other.value, options) }
-}
-
-async function receive(
-  client: ServiceClient,
-  request: Request,
-  token: string | undefined,
-  { limits = {}, progress }: ExchangeOptions,
-): Promise<ReadResponse & Sending> {
-  const { options, logger, host, time } = client
-  if (!mayBegin(time)) throw timeIsOver(client)
-  const defaultTimeout = request.isChange ? changeLimit : attemptLimit
-  const httpClient = await client.httpClient()
-  const startedAt = host.clock.monotonic()
-  if (options.verbose) await logger.debug(describeRequest(request, client))
-  let checkedResponse: ReadResponse | undefined
-  const maxRetries = limits.maxRetries ?? client.maxRetries
-  let attempt = { number: 0, startedAt, limit: defaultTimeout }
-  const sendOptions = {
-    token,
-    timeout() {
-      const usual = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
-      const limit = attemptTime(time, usual)
-      attempt = { number: attempt.number + 1, startedAt: host.clock.monotonic(), limit }
-      logger.endProgress()
-      return limit
-    },
-    maxRetries,
-    remaining: () => timeLeft(time),
-    async isComplete(response: HttpResponse) {
-      checkedResponse = await readResponse(response, request, client)
-      const { text, document } = checkedResponse
-      return isWebPage(text) || request.expects !== 'json' || text.trim() === '' || document !== undefined
-    },
-  }
-  const { maxResponseSize = request.maxResponseSize } = limits
-  const suffix = progress === undefined ? '' : `, ${progress}`
-  const retryText = () => {
-    if (attempt.number <= 1) return ''
-    const elapsed = formatAge(host.clock.monotonic() - attempt.startedAt)
-    return `, attempt ${attempt.number} of ${maxRetries + 1}, ${elapsed} of ${formatDuration(attempt.limit)}`
-  }
-  const response = await logger.withSpinner(
-    () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
-    () => httpClient.send({ ...request, maxResponseSize }, sendOptions),
-  )
-  await logger.debug(`< ${response.status} after ${Math.round(host.clock.monotonic() - startedAt)} ms`)
-  // `sandbox shell` has said it for all commands.
-  const isAnnounced = host.env.MERGEQ_SANDBOX_SHELL === '1' && isLoopback(new URL(request.url).hostname)
-  if (response.headers.has('x-mergeq-sandbox') && !isAnnounced) await logger.infoOnce(sandboxNote)
-  // The check for completeness has read the last response already.
-  const parsed =
-    checkedResponse?.receivedBytes === response.bytes
-      ? checkedResponse
-      : await readResponse(response, request, client).catch(error => {
-          throw afterResponse(toMergeqError(error), response.sentAt)
-        })
-  if (options.verbose && !isOk(parsed)) await logger.debug(describeErrorBody(parsed))
-  if (parsed.text.includes('\uFFFD') && decodeUtf8(response.bytes) === undefined)
-    await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
-  return { ...parsed, attempts: response.attempts, sentAt: response.sentAt }
 }
 
 /** Returns the speed that a sandbox states (docs/reference/sandbox.md, "Safety"). */

@@ -96,6 +96,7 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
     warn: ignore,
     infoOnce: ignore,
     warnOnce: ignore,
+    startSpinner: () => () => undefined,
     withSpinner: (_, work) => work(),
   }
   return { ...client, logger }

@@ -41,9 +41,11 @@ export interface Logger {
   /** Clears the line of the spinner: before other output, which a pipe may print to the same terminal. */
   clearSpinner(): void
   /**
-   * Runs `work` and shows a spinner with `text` until it ends, where the logger has one. Of several
-   * tasks at a time, the first has the spinner. Messages are written above it. Returns what `work` returns.
+   * Shows a spinner with `text`, where the logger has one. Of several tasks at a time, the first has the spinner.
+   * Messages are written above it. Returns the function that stops it.
    */
+  startSpinner(text: SpinnerText): () => void
+  /** Runs `work` with a spinner. Returns what `work` returns. */
   withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
 }
 
@@ -103,6 +105,27 @@ export function createLogger(
       await log(text)
     }
   }
+  const spin = (text: SpinnerText): (() => void) => {
+    if (loadSpinner === undefined) return () => undefined
+    if (isSpinning) return endProgress
+    isSpinning = true
+    let isDone = false
+    let timer = setTimeout(async () => {
+      const startSpinner = await loadSpinner()
+      if (isDone) return
+      const started = startSpinner(columns => remark ?? text(columns))
+      spinner = started
+      timer = setInterval(() => started.refresh(), refreshInterval)
+    }, spinnerDelay)
+    return () => {
+      isDone = true
+      isSpinning = false
+      endProgress()
+      clearTimeout(timer)
+      spinner?.stop()
+      spinner = undefined
+    }
+  }
   return {
     warn,
     info,
@@ -132,27 +155,13 @@ export function createLogger(
       return canDraw()
     },
     clearSpinner: () => spinner?.clear(),
+    startSpinner: spin,
     async withSpinner(text, work) {
-      if (loadSpinner === undefined) return work()
-      if (isSpinning) return work().finally(endProgress)
-      isSpinning = true
-      let isDone = false
-      let timer = setTimeout(async () => {
-        const startSpinner = await loadSpinner()
-        if (isDone) return
-        const started = startSpinner(columns => remark ?? text(columns))
-        spinner = started
-        timer = setInterval(() => started.refresh(), refreshInterval)
-      }, spinnerDelay)
+      const stop = spin(text)
       try {
         return await work()
       } finally {
-        isDone = true
-        isSpinning = false
-        endProgress()
-        clearTimeout(timer)
-        spinner?.stop()
-        spinner = undefined
+        stop()
       }
     },
   }
