@@ -2,6 +2,7 @@ import type { Repository } from '../domain/values/repository.ts'
 import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
+  anyOperation,
   type Delivery,
   isChange,
   type Operation,
@@ -22,7 +23,8 @@ export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits
 }
 
 /** The outcome of a call that succeeded; `params` were sent, possibly those of a fallback. */
-export interface CallResult<P extends Params> {
+export interface CallResult<P extends Params = Params> {
+  readonly operation: Operation
   readonly response: DecodedResponse
   readonly resource: Resource
   readonly params: ParamValues<P>
@@ -69,7 +71,14 @@ export async function callOperation<P extends Params>(
     return callOperation(client, operation, fitting, options)
   }
   const response = operation.adaptResponse?.(outcome.response, values) ?? outcome.response
-  return { delivery: 'confirmed', ...outcome, response, resource: resourceOf(values), params: values }
+  return {
+    delivery: 'confirmed',
+    ...outcome,
+    response,
+    operation: anyOperation(operation),
+    resource: resourceOf(values),
+    params: values,
+  }
 }
 
 /** Returns the request that a call would send first, or that of its fallback. Sends nothing. */
@@ -106,7 +115,7 @@ async function fallbackOf<P extends Params>(
 }
 
 /** What became of a change whose request failed. */
-type Settled = Pick<CallResult<Params>, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
+type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
 
 /**
  * Finds out what became of a request that failed: a change may have been made all the same. Throws the failure of any

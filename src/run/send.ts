@@ -1,8 +1,9 @@
-import { type CallOptions, type CallResult, callOperation } from '../api/call.ts'
+import { type CallOptions, type CallResult, callOperation, readIfFound } from '../api/call.ts'
 import {
   anyOperation,
   type BodyOverride,
   createReceipt,
+  isChange,
   type Operation,
   type Params,
   type ParamValues,
@@ -17,42 +18,51 @@ import type { Printed } from './dry-run.ts'
 import { each } from './each.ts'
 import { openPage } from './open-page.ts'
 
-/** A response, with the operation that was called; `params` were sent, possibly those of a fallback. */
-export interface Sent<P extends Params = Params> extends CallResult<P> {
-  readonly operation: Operation
-}
-
-/** Sends a request, as `read` does; prints it in a dry run. */
+/** Sends a request that a command is about; prints it in a dry run. */
 export async function send<P extends Params>(
   cli: Cli,
   operation: Operation<P>,
   values: ParamValues<P>,
   overrides: readonly BodyOverride[] = [],
   options: Pick<CallOptions, 'head'> = {},
-): Promise<Sent<P> | Printed> {
-  if (!cli.options.dryRun) return read(cli, operation, values, { ...options, overrides })
+): Promise<CallResult<P> | Printed> {
+  if (!cli.options.dryRun)
+    return callOperation(cli.client(), operation, values, { ...options, overrides }).catch(
+      explainingNotFound(cli, operation, values),
+    )
   const { printRequests } = await import('./dry-run.ts')
   await printRequests(cli, operation, [values], overrides)
   return 'printed'
 }
 
-/**
- * Sends a request, and prints nothing; not in a dry run. The error of a missing queue says which queue was probably
- * meant.
- */
+/** Reads what a command needs, and prints nothing. */
 export async function read<P extends Params>(
   cli: Cli,
   operation: Operation<P>,
   values: ParamValues<P>,
   options: CallOptions = {},
-): Promise<Sent<P>> {
-  try {
-    const result = await callOperation(cli.client(), operation, values, options)
-    return { ...result, operation: anyOperation(operation) }
-  } catch (error) {
+): Promise<CallResult<P>> {
+  if (isChange(operation)) throw new Error(`${operation.route} is a change`)
+  return callOperation(cli.client(), operation, values, options).catch(
+    explainingNotFound(cli, operation, values),
+  )
+}
+
+/** Sends a change, and prints nothing; not in a dry run. */
+export const sendChange = <P extends Params>(
+  cli: Cli,
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  options: CallOptions = {},
+): Promise<CallResult<P>> =>
+  callOperation(cli.client(), operation, values, options).catch(explainingNotFound(cli, operation, values))
+
+/** Throws the error of a request; that of a missing queue says which queue was probably meant. */
+const explainingNotFound =
+  <P extends Params>(cli: Cli, operation: Operation<P>, values: ParamValues<P>) =>
+  async (error: unknown): Promise<never> => {
     throw await explainNotFound(cli, anyOperation(operation), resourceOf(values), failureOrThrow(error))
   }
-}
 
 /** Returns the error of a request; that of a missing queue says which queue was probably meant. */
 export async function explainNotFound(
@@ -77,7 +87,7 @@ export const explained =
     })
   }
 
-/** Reads what only a person at a terminal is told; undefined for anyone else, and where it cannot be read. */
+/** Returns what only a person at a terminal is told; undefined for anyone else, and where it cannot be read. */
 export async function forPerson<T>(cli: Cli, work: () => Promise<T>): Promise<T | undefined> {
   if (cli.results !== 'screen' || !readsMore(cli)) return undefined
   try {
@@ -87,6 +97,14 @@ export async function forPerson<T>(cli: Cli, work: () => Promise<T>): Promise<T 
     return undefined
   }
 }
+
+/** Reads a record once that only a person at a terminal is told of; undefined for anyone else, and without one. */
+export const readForPerson = <P extends Params>(
+  cli: Cli,
+  operation: Operation<P>,
+  values: ParamValues<P>,
+): Promise<JsonObject | undefined> =>
+  forPerson(cli, () => readIfFound(cli.client(), operation, values, { limits: { maxRetries: 0 } }))
 
 /** What one of several requests prints. */
 export interface Shown extends Result {
@@ -170,9 +188,9 @@ const receipt = (record: JsonObject, sentence: string): Result => ({
 type ShownParts = string | Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>
 
 /** The document of a response with what a person sees, or a receipt where the service responds with nothing. */
-export function show(sent: Sent, shown?: ShownParts): Result
-export function show(sent: Sent | Printed, shown?: ShownParts): Result | Printed
-export function show(sent: Sent | Printed, shown: ShownParts = {}): Result | Printed {
+export function show(sent: CallResult, shown?: ShownParts): Result
+export function show(sent: CallResult | Printed, shown?: ShownParts): Result | Printed
+export function show(sent: CallResult | Printed, shown: ShownParts = {}): Result | Printed {
   if (sent === 'printed') return sent
   const { response, operation, resource, delivery, wasQueued } = sent
   const sentence = typeof shown === 'string' ? shown : undefined

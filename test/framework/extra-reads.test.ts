@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { submitPullRequest } from '../../src/api/operations/pull-requests.ts'
 import { getNumber, getString, type JsonObject } from '../../src/json.ts'
+import { read } from '../../src/run/send.ts'
 import { junit } from '../support/flaky-match.ts'
 import { type Answer, mergeq, type Outcome, type Seen, type Setting } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
@@ -246,4 +248,9 @@ describe('flaky gate', () => {
     expect(JSON.parse(outcome.out)).not.toHaveProperty('notInWindow')
     expect(outcome.err).not.toContain('more test')
   })
+})
+
+test('what reads sends no change', async () => {
+  const values = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main', pr: 7 }
+  await expect(read(Object.create(null), submitPullRequest, values)).rejects.toThrow('is a change')
 })

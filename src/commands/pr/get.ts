@@ -1,4 +1,3 @@
-import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
@@ -10,13 +9,12 @@ import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { waitOptions } from '../../domain/wait-options.ts'
 import { usageError } from '../../errors.ts'
-import { getNumber, type JsonObject } from '../../json.ts'
+import { getNumber } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command, drawsResults } from '../../run/command.ts'
 import { webInput } from '../../run/common-inputs.ts'
-import type { Printed } from '../../run/dry-run.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
-import { forEach, forPerson, isSheet, read, send, webPage } from '../../run/send.ts'
+import { forEach, isSheet, read, readForPerson, send, webPage } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 
 /** A pull request by its number, or by its head branch. */
@@ -85,14 +83,18 @@ export const prGetCommand = command({
       const { repo, targetBranch } = place
       // The queue has the position of a single pull request.
       const queue =
-        wanted.length === 1 && !web
-          ? await forPerson(cli, () =>
-              tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true }),
-            )
-          : undefined
+        wanted.length === 1 && !web ? await readForPerson(cli, getQueue, { repo, targetBranch }) : undefined
       const values = { ...place, ...included }
-      const found = (await readOfSeveral(place)) ?? (await readAlone(cli, values, set, grace))
-      if (found === 'printed') return found
+      const known = await readOfSeveral(place)
+      const isRepeated = grace > 0 && !cli.options.dryRun
+      const sent =
+        known !== undefined
+          ? undefined
+          : isRepeated
+            ? await readWithGrace(cli, values, set, grace)
+            : await send(cli, getSubmittedPullRequest, values, set)
+      if (sent === 'printed') return sent
+      const found = known ?? sent?.response.records[0] ?? {}
       const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
       const record = { prNumber: values.pr, ...shown }
       const table = { columns: recordColumns, rows: [record] }
@@ -102,7 +104,7 @@ export const prGetCommand = command({
           ? await (await import('./pull-request-view.ts')).viewPullRequest(
               record,
               values,
-              queue?.record,
+              queue,
               isSheet(wanted, cli),
               cli,
             )
@@ -122,20 +124,7 @@ export const prGetCommand = command({
 
 type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
 
-/** Reads a pull request; with `grace`, again while the service does not know it. */
-async function readAlone(
-  cli: Cli,
-  values: GetValues,
-  set: readonly BodyOverride[],
-  grace: number,
-): Promise<JsonObject | Printed> {
-  const sent =
-    grace === 0 || cli.options.dryRun
-      ? await send(cli, getSubmittedPullRequest, values, set)
-      : await readWithGrace(cli, values, set, grace)
-  return sent === 'printed' ? sent : (sent.response.records[0] ?? {})
-}
-
+/** Reads a pull request, again while the service does not know it. */
 async function readWithGrace(cli: Cli, values: GetValues, set: readonly BodyOverride[], grace: number) {
   const { repeatWhileUnknown } = await import('../../wait/poll.ts')
   return repeatWhileUnknown(

@@ -1,6 +1,10 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { checkHead, resolveHead } from '../../api/head-commit.ts'
-import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
+import {
+  cancelPullRequest,
+  getSubmittedPullRequest,
+  submitPullRequest,
+} from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { joinList } from '../../domain/format.ts'
 import { describeResubmission } from '../../domain/priorities.ts'
@@ -14,9 +18,9 @@ import { singleRecord } from '../../output/view.ts'
 import { type Cli, command, readsMore } from '../../run/command.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
-import { forEach, forPerson, send, show } from '../../run/send.ts'
+import { forEach, readForPerson, send, show } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
-import { explainFinished, readRecordOnce } from './reads.ts'
+import { explainFinished } from './reads.ts'
 import {
   readWaitOptions,
   submitRecord,
@@ -110,7 +114,7 @@ export const prSubmitCommand = command({
         : undefined
     const submit = async (pullRequest: PullRequest) => {
       const { pr, targetBranch } = pullRequest
-      const before = await forPerson(cli, () => readRecordOnce(pullRequest, cli))
+      const before = await readForPerson(cli, getSubmittedPullRequest, pullRequest)
       const sent = await send(cli, submitPullRequest, { ...pullRequest, priority, noBatch }, set, {
         head,
       }).catch(explainFinished(cli, pullRequest, set, ['ok']))

@@ -1,3 +1,4 @@
+import type { CallResult } from '../../api/call.ts'
 import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import {
@@ -40,7 +41,7 @@ import { type Cli, command } from '../../run/command.ts'
 import { argsForPullRequest, webInput } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
-import { forOne, read, type Sent, show, webPage } from '../../run/send.ts'
+import { forOne, read, show, webPage } from '../../run/send.ts'
 import { pullRequestOf, setOf } from '../../run/values.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
@@ -174,7 +175,11 @@ function testRunLines(
  * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
  * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-async function readTestRun(cli: Cli, wanted: WantedRun, overrides: readonly BodyOverride[]): Promise<Sent> {
+async function readTestRun(
+  cli: Cli,
+  wanted: WantedRun,
+  overrides: readonly BodyOverride[],
+): Promise<CallResult> {
   const { repo, targetBranch, pr } = wanted
   try {
     return await read(cli, getMergeQueueTestingDetails, wanted, { overrides })

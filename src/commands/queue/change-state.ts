@@ -1,4 +1,3 @@
-import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import * as operations from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
@@ -8,7 +7,7 @@ import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
-import { forOne, forPerson, send, show } from '../../run/send.ts'
+import { forOne, readForPerson, send, show } from '../../run/send.ts'
 import { type Queue, setOf } from '../../run/values.ts'
 
 const { getQueue } = operations
@@ -59,10 +58,7 @@ export const changeState = (
   set: readonly BodyOverride[],
 ): Promise<number> =>
   forOne(cli, setQueueState, queue, async () => {
-    const before = await forPerson(
-      cli,
-      async () => (await tryRead(cli.client(), getQueue, queue, { once: true })).record,
-    )
+    const before = await readForPerson(cli, getQueue, queue)
     const sent = await send(cli, setQueueState, { ...queue, state }, set)
     return show(
       sent,

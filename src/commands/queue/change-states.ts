@@ -10,7 +10,7 @@ import { canPrompt, confirm, promptError } from '../../run/confirm.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
-import { read } from '../../run/send.ts'
+import { sendChange } from '../../run/send.ts'
 import { type Queue, queueInput } from '../../run/values.ts'
 import { printSelection, selectQueues, severalQueues, unlessSeveral } from './all-queues.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-state.ts'
@@ -130,7 +130,7 @@ async function setState(
   await record?.add(change)
   if (isSameState(before, state)) return { result: 'unchanged', before, after: state }
   try {
-    await read(cli, setQueueState, { repo, targetBranch, state }, { overrides: set })
+    await sendChange(cli, setQueueState, { repo, targetBranch, state }, { overrides: set })
   } catch (error) {
     if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error

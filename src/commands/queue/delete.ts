@@ -11,7 +11,7 @@ import { canPrompt, confirm, pullRequestLines } from '../../run/confirm.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { flag } from '../../run/inputs.ts'
-import { explained, forOne, read, send, show } from '../../run/send.ts'
+import { explained, forOne, read, send, sendChange, show } from '../../run/send.ts'
 import { paramsOf, type Queue, setOf } from '../../run/values.ts'
 
 /** Reads which pull requests the queue lists. */
@@ -27,7 +27,7 @@ type CancelResult = 'cancelled' | 'gone'
 /** Cancels a pull request that the queue lists, unless it left the queue meanwhile. */
 async function cancel(pullRequest: PullRequest, cli: Cli): Promise<CancelResult> {
   try {
-    await read(cli, cancelPullRequest, pullRequest)
+    await sendChange(cli, cancelPullRequest, pullRequest)
     return 'cancelled'
   } catch (error) {
     if (toMergeqError(error).kind === 'not-found') return 'gone'

@@ -4,7 +4,7 @@ import { parseRepository, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import type { Cli } from '../../run/command.ts'
 import { confirm } from '../../run/confirm.ts'
-import { read } from '../../run/send.ts'
+import { sendChange } from '../../run/send.ts'
 import { printReads } from './all-queues.ts'
 import { isSettable, type SettableState, setQueueState } from './change-state.ts'
 import { requireAnswer } from './change-states.ts'
@@ -96,7 +96,7 @@ async function restoreState(
         : `was ${stateWords(row.before)} before, which cannot be set`,
     )
   await record?.check()
-  await read(cli, setQueueState, { ...queue, state }, { overrides: set })
+  await sendChange(cli, setQueueState, { ...queue, state }, { overrides: set })
   await record?.restored(row)
   return { result: 'changed', before, after: state }
 }

@@ -1,4 +1,4 @@
-import { tryRead } from '../../api/extra-reads.ts'
+import { type CallResult, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
@@ -14,7 +14,7 @@ import { type Cli, command } from '../../run/command.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flagName, kebabCase } from '../../run/inputs.ts'
-import { forOne, forPerson, type Sent, send, show } from '../../run/send.ts'
+import { forOne, readForPerson, send, show } from '../../run/send.ts'
 import { callerOf, paramsOf, type Queue, setOf } from '../../run/values.ts'
 import { formatSetting } from './format-setting.ts'
 
@@ -85,7 +85,7 @@ export const queueUpdateCommand = command({
     const queue = { repo, targetBranch }
     const settings = sentSettings(options, set)
     if (cli.options.dryRun && cli.results === 'screen') await showChanges(queue, settings, withoutDryRun(cli))
-    const before = await forPerson(cli, () => readBefore(queue, cli))
+    const before = await readForPerson(cli, getQueue, queue)
     const code = await forOne(cli, updateQueue, values, async () => {
       const sent = await send(cli, updateQueue, values, set)
       return sent === 'printed' ? sent : showUpdate(queue, settings, before, sent)
@@ -95,12 +95,10 @@ export const queueUpdateCommand = command({
   },
 })
 
-const readBefore = async (values: Queue, cli: Cli): Promise<JsonObject | undefined> =>
-  (await tryRead(cli.client(), getQueue, values, { once: true })).record
-
 /** Says what a dry run would change, if the queue can be read. */
 async function showChanges(queue: Queue, settings: Settings, cli: Cli): Promise<void> {
-  const before = await readBefore(queue, cli).catch(() => undefined)
+  const limits = { maxRetries: 0 }
+  const before = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
   cli.host.interrupted.throwIfAborted()
   if (before === undefined) return
   const changes = describeUpdate(settings, before, {})
@@ -135,7 +133,7 @@ function showUpdate(
   { repo, targetBranch }: Queue,
   sentSettings: Settings,
   before: JsonObject | undefined,
-  sent: Sent,
+  sent: CallResult,
 ): Result {
   const [queue] = sent.response.records
   const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
