@@ -102,6 +102,7 @@ async function watch(
   stopped: AbortSignal,
   give: (changes: readonly JsonObject[]) => Promise<void>,
   context: ClientContext,
+  queues: SharedQueues,
 ): Promise<void> {
   const { since, signal, interval, giveUpAfter, settings } = readWatchOptions('watchQueue', callOptions)
   const given = { ...context.settings, ...settings }
@@ -113,30 +114,38 @@ async function watch(
     const place = { repo, targetBranch }
     const { clock } = client.host
     const limit = startWaitTime(Number.POSITIVE_INFINITY, clock)
-    const readerOptions = { overrides: [], since, startedAt: clock.now(), atOnce: maxDepartures }
-    const read = createQueueReader(place, readerOptions)
+    const name = queueName(place)
+    const sharing = queues.join([name], client, limit)
+    const read = createQueueReader(place, {
+      overrides: [],
+      since,
+      startedAt: clock.now(),
+      atOnce: maxDepartures,
+      share: ask => sharing.read(name, clock.now() - interval / 2, ask),
+    })
     const view: QueuesView = {
       async show(_, { changes }) {
-        const name = { repo: repositoryName(repo), targetBranch }
-        if (changes.length > 0) await give(changes.map(change => ({ type: 'change', ...change, ...name })))
+        const where = { repo: repositoryName(repo), targetBranch }
+        if (changes.length > 0) await give(changes.map(change => ({ type: 'change', ...change, ...where })))
       },
       async lose(_, failure) {
         throw failure
       },
       notify: client.logger.info,
     }
-    await pollQueues([{ place, read }], { interval, limit, giveUpAfter }, view, client, {})
+    const watched = pollQueues([{ place, read }], { interval, limit, giveUpAfter }, view, client, {})
+    await watched.finally(() => sharing.leave())
   } finally {
     await client.close()
   }
 }
 
-/** What a client waits for. Its waits share what they read. */
+/** What a client waits for and watches. All of it shares what it reads of queues. */
 export function createWaits(context: ClientContext) {
   const queues = createSharedQueues()
   return {
     waitForPullRequests: (callOptions: unknown) => waitFor(callOptions, context, queues),
     watchQueue: (callOptions: unknown, stopped: AbortSignal, give: Parameters<typeof watch>[2]) =>
-      watch(callOptions, stopped, give, context),
+      watch(callOptions, stopped, give, context, queues),
   }
 }

@@ -3,7 +3,6 @@ import { withTimeline } from '../api/extra-reads.ts'
 import { incompleteListError, readList, readToEnd } from '../api/list.ts'
 import type { BodyOverride } from '../api/operation.ts'
 import { getSubmittedPullRequest, listPullRequests } from '../api/operations/pull-requests.ts'
-import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import type { QueueActivity } from '../domain/metrics/last-hour.ts'
 import {
@@ -21,6 +20,7 @@ import { isFailedOrCancelled, stateOf, terminalOutcome } from '../domain/states.
 import type { QueuePlace } from '../domain/values/repository.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
 import { getNumber, type JsonObject } from '../json.ts'
+import { type QueueReading, requestQueue } from './shared-queues.ts'
 
 /** What a reading of a queue shows. */
 export interface QueueUpdate {
@@ -43,6 +43,8 @@ interface ReaderOptions {
   readonly startedAt: number
   /** How many departures are read at a time. */
   readonly atOnce: number
+  /** Returns what `ask` returns, or what another one of the client has just read. */
+  share?(ask: () => Promise<QueueReading>): Promise<QueueReading | undefined>
 }
 
 /** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
@@ -107,13 +109,13 @@ async function readEarlierDepartures(
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
 export function createQueueReader(values: QueuePlace, options: ReaderOptions): QueueReader {
-  const { overrides, atOnce } = options
+  const { overrides, atOnce, share = ask => ask() } = options
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
   return async (client, limits = {}) => {
-    const { response } = await callOperation(client, getQueue, values, { overrides, limits })
-    const [queue = {}] = response.records
+    const ask = () => requestQueue(client, values, { overrides, limits })
+    const { queue, at } = (await share(ask)) ?? (await ask())
     const after = snapshotOf(queue)
     if (before === undefined) {
       const changes = await readEarlierDepartures(after, values, options, client)
@@ -121,7 +123,7 @@ export function createQueueReader(values: QueuePlace, options: ReaderOptions): Q
       return { queue, isFirst: true, changes }
     }
     const last = before
-    const changes = queueChanges(last, after, unlistedStates, client.host.clock.now())
+    const changes = queueChanges(last, after, unlistedStates, at)
     const departures: QueueChange[] = []
     const work = (entry: QueueEntry) => readDeparture(entry, values, client)
     for await (const change of mapConcurrent(departedEntries(last, after), atOnce, work))

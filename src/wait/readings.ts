@@ -2,7 +2,6 @@
 import { callOperation } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
-import { getQueue } from '../api/operations/queues.ts'
 import { neverSubmittedError, partsToRead } from '../api/several-pull-requests.ts'
 import { describeSplit } from '../domain/batches.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
@@ -14,7 +13,7 @@ import { isOutdated, isPendingAgain, type WaitObservation } from '../domain/wait
 import { failureOrThrow, isNotFound, isPermanent, withPeriod } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { automaticDelay, type Reading } from './poll.ts'
-import type { QueueReading } from './shared-queues.ts'
+import { requestQueue } from './shared-queues.ts'
 import type { TrackedPullRequest, Wait } from './wait.ts'
 
 type Readings = Map<TrackedPullRequest, Reading<WaitObservation>>
@@ -101,16 +100,11 @@ async function readQueue(
   wait: Wait,
 ): Promise<{ readonly queue?: JsonObject; readonly readings: Readings } | undefined> {
   const { client, options, limits, unreadableQueues, time, sharing } = wait
-  const { host, logger } = client
+  const { logger } = client
   const { failOnPaused } = options
   const [first] = inQueue
   if (first === undefined) return undefined
-  const { repo, targetBranch } = first.pullRequest
-  const ask = async (): Promise<QueueReading> => {
-    const askedAt = host.clock.now()
-    const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
-    return { queue: response.records[0] ?? {}, at: host.clock.now(), askedAt, date }
-  }
+  const ask = () => requestQueue(client, first.pullRequest, { limits })
   try {
     const reading =
       sharing === undefined ? await ask() : await sharing.read(name, sharedSince(inQueue, wait), ask)

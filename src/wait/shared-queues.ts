@@ -1,4 +1,7 @@
+import { callOperation } from '../api/call.ts'
+import { getQueue } from '../api/operations/queues.ts'
 import type { ServiceClient } from '../api/service-client.ts'
+import type { QueuePlace } from '../domain/values/repository.ts'
 import { maxTimerDelay } from '../domain/values/time.ts'
 import { timeLeft, type WaitTime } from '../domain/wait-time.ts'
 import { toMergeqError } from '../errors.ts'
@@ -17,18 +20,30 @@ export interface QueueReading {
   readonly age?: number
 }
 
-/** What a wait has of the other waits of its client. */
+/** What a wait or a watch has of the others of its client. */
 export interface QueueSharing {
-  /** Whether another wait reads a queue, by its name, as well. */
+  /** Whether another one reads a queue, by its name, as well. */
   isShared(name: string): boolean
   /**
-   * Returns what another wait read, or reads now, of a queue, if it was asked for at or after `since` and is new to this
-   * one; otherwise what `ask` returns. Undefined if the time of this wait is over before.
+   * Returns what another one read, or reads now, of a queue, if it was asked for at or after `since` and is new to this
+   * one; otherwise what `ask` returns. Undefined if the time of this one is over before.
    */
   read(name: string, since: number, ask: () => Promise<QueueReading>): Promise<QueueReading | undefined>
 }
 
-/** A reading of one wait that others may take. */
+/** Requests a queue. */
+export async function requestQueue(
+  client: ServiceClient,
+  { repo, targetBranch }: QueuePlace,
+  options: Parameters<typeof callOperation>[3],
+): Promise<QueueReading> {
+  const { clock } = client.host
+  const askedAt = clock.now()
+  const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, options)
+  return { queue: response.records[0] ?? {}, at: clock.now(), askedAt, date }
+}
+
+/** A reading of one wait or watch that others may take. */
 interface SharedReading {
   readonly sharing: QueueSharing
   /** In milliseconds since 1970. */
@@ -42,9 +57,9 @@ interface SharedQueue {
   last?: SharedReading | undefined
 }
 
-/** The queues of all waits of a client: what one of them reads, the others need not ask for. */
+/** The queues of all waits and watches of a client: what one of them reads, the others need not ask for. */
 export interface SharedQueues {
-  /** Begins the sharing of a wait for pull requests in some queues, by their names; `leave` ends it. */
+  /** Begins the sharing of a wait or a watch with some queues, by their names; `leave` ends it. */
   join(names: readonly string[], client: ServiceClient, time: WaitTime): QueueSharing & { leave(): void }
 }
 
