@@ -95,6 +95,8 @@ const declareErrorKind = `${comment('The kind of an error.')}export type ErrorKi
 
 const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`
 
+const landMethod = `${comment('Submits each pull request, waits for it, and submits it again after a failure that it did not cause, until it has merged or no further submission helps. Resolves to a result for each, in the order given.', '  ')}  landPullRequests(options: LandPullRequestsOptions): Promise<readonly LandResult[]>\n`
+
 const watchMethod = `${comment('Yields each change of a queue. It polls only while a change is asked for, and outages of the service are notices. It ends by `return`, as by a `break`, by a signal, or with an error that does not pass.', '  ')}  watchQueue(options?: WatchQueueOptions): AsyncGenerator<QueueChange, void>\n`
 
 const declareCreateClient = `/**
@@ -132,7 +134,7 @@ export function renderLibraryTypes(source: string): string {
     declareErrorKind,
     ...[...records.values()].map(declareRecord),
     ...methods.map(declareOptions),
-    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...methods.map(declareMethod), ...methods.filter(([, { pages }]) => pages !== undefined).map(declareIterator), waitMethod, watchMethod].join('')}}\n`,
+    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...methods.map(declareMethod), ...methods.filter(([, { pages }]) => pages !== undefined).map(declareIterator), waitMethod, landMethod, watchMethod].join('')}}\n`,
     declareCreateClient,
   ].join('\n')
 }

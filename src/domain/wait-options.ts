@@ -1,7 +1,7 @@
 import { milestones } from './states.ts'
 import { parseCommit } from './values/commit.ts'
 import { parseInterval } from './values/time.ts'
-import { choice, duration, interval, textual } from './values/types.ts'
+import { choice, duration, integer, interval, textual } from './values/types.ts'
 
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',
@@ -30,6 +30,17 @@ export const waitOptions = {
   grace: { type: duration, summary: 'How long to wait for a new submission to appear', default: '90s' },
   giveUpAfter: { type: duration, summary: 'Give up when polling has failed for this long', default: '30m' },
   timeout: { type: duration, summary: 'Time limit for the whole wait', default: '1h' },
+} as const
+
+/** The options of a wait that submits again. */
+export const landOptions = {
+  attempts: { type: integer(1, 10), summary: 'Maximum submissions of the same head commit', default: '3' },
+  resubmit: {
+    type: choice(['safe', 'any'], 'safe|any'),
+    summary: 'Submit again after failures that the pull request did not cause (safe), or after any',
+    default: 'safe',
+  },
+  timeout: { ...waitOptions.timeout, default: '2h' },
 } as const
 
 /** The time between two readings of a queue that is watched. */

@@ -11,12 +11,18 @@ import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
 import { type IteratorName, iteratorName } from './method-names.ts'
 import { call, iterate, send } from './methods.ts'
 import { clientReaders, readOptions, toPublicError } from './options.ts'
-import type { ClientOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
+import type {
+  ClientOptions,
+  LandPullRequestsOptions,
+  WaitForPullRequestsOptions,
+  WatchQueueOptions,
+} from './types.ts'
 
 /** The methods of a client. The published types, which the build makes, say what each takes and returns. */
 export type Client = Readonly<Record<ClientOperationName, (options?: object) => Promise<JsonObject>>> &
   Readonly<Record<IteratorName, (options?: object) => AsyncGenerator<JsonObject, void>>> & {
     waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly JsonObject[]>
+    landPullRequests(options: LandPullRequestsOptions): Promise<readonly JsonObject[]>
     watchQueue(options?: WatchQueueOptions): AsyncGenerator<JsonObject, void>
   }
 
@@ -88,6 +94,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost, part
     }
   const methods: Record<string, unknown> = {
     waitForPullRequests: asMethod(async callOptions => (await waits()).waitForPullRequests(callOptions)),
+    landPullRequests: asMethod(async callOptions => (await waits()).landPullRequests(callOptions)),
     watchQueue(callOptions: unknown = {}) {
       const stop = new AbortController()
       const run = async (give: (changes: readonly JsonObject[]) => Promise<void>) =>

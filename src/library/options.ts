@@ -101,7 +101,7 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /** Reads the option `set`: fields of the body by their dotted paths. */
-function readSet(fields: unknown): readonly BodyOverride[] {
+export function readSet(fields: unknown): readonly BodyOverride[] {
   if (!isPlainObject(fields) || !isJson(fields))
     throw usageError('The value must be of type { [path: string]: Json }.')
   return Object.entries(fields).map(([name, value]) => {

@@ -257,6 +257,29 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of `landPullRequests`. */
+export interface LandPullRequestsOptions
+  extends WaitForPullRequestsOptions,
+    Pick<SubmitPullRequestOptions, 'priority' | 'noBatch' | 'set'> {
+  /**
+   * How often a pull request is submitted, at most, from 1 to 10; 3 by default. One that is in the queue already counts
+   * as submitted.
+   */
+  readonly attempts?: number | undefined
+  /**
+   * After which failures it is submitted again: those that it did not cause (`safe`, the default), or any. What a person
+   * cancelled is never submitted again, and neither is another head commit.
+   */
+  readonly resubmit?: 'safe' | 'any' | undefined
+  /**
+   * Time limit for everything, pauses included: milliseconds, or a duration such as `4h`; `2h` by default. The time limit
+   * for each request is that of the client.
+   */
+  readonly timeout?: number | string | undefined
+  /** Receives each submission before it is sent. */
+  readonly onAttempt?: ((attempt: LandAttempt) => void) | undefined
+}
+
 /** Options of `watchQueue`. */
 export interface WatchQueueOptions extends CommonOptions {
   /**
@@ -374,8 +397,33 @@ export interface WaitResult {
   readonly exit: number
 }
 
+/** A submission of `landPullRequests`. */
+export interface LandAttempt {
+  readonly type: 'attempt'
+  readonly pr: number
+  /** From 1. */
+  readonly attempt: number
+  /** Why it is submitted, as a sentence: after a failure what the service says, or that it was in the queue already. */
+  readonly reason: string
+}
+
+/** How the landing of a pull request ended. */
+export interface LandResult extends WaitResult {
+  /**
+   * Whether the call submitted it, in any attempt: false if it was in the queue already, had merged, or could not be
+   * submitted; null if that is not known.
+   */
+  readonly submitted: boolean | null
+  /** How many submissions there were, with one that was in the queue already. */
+  readonly attempts: number
+}
+
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
 type ErrorKind = string
+type SubmitPullRequestOptions = BodyOptions & {
+  readonly priority?: number | string | undefined
+  readonly noBatch?: boolean | undefined
+}
 type Explanation = { readonly by: string | null; readonly again: string | null }
 type FailingTests = JsonObject
 type PullRequestList = JsonObject

@@ -1,16 +1,20 @@
-import { moment, pullRequest, toggle } from '../domain/values/types.ts'
-import { headCommit, waitOptions, watchInterval } from '../domain/wait-options.ts'
+import { type BodyOverride, checkOverrides, isAlwaysSent, type Param } from '../api/operation.ts'
+import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import { moment, pullRequest, type Type, toggle } from '../domain/values/types.ts'
+import { headCommit, landOptions, waitOptions, watchInterval } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
 import { usageError } from '../errors.ts'
+import type { Submission } from '../wait/wait.ts'
 import {
   clientReaders,
   type GivenSettings,
   type OptionReader,
   readOptions,
+  readSet,
   settingReaders,
   withUnit,
 } from './options.ts'
-import type { WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
+import type { LandPullRequestsOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
 
 const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReader>> = {
   ...settingReaders,
@@ -41,6 +45,22 @@ const watchReaders: Readonly<Record<keyof WatchQueueOptions, OptionReader>> = {
   signal: clientReaders.signal,
 }
 
+const { params: submitParams } = submitPullRequest
+
+const landReaders: Readonly<Record<keyof LandPullRequestsOptions, OptionReader>> = {
+  ...waitReaders,
+  priority: submitParams.priority.type.check,
+  noBatch: submitParams.noBatch.type.check,
+  set: readSet,
+  attempts: landOptions.attempts.type.check,
+  resubmit: landOptions.resubmit.type.check,
+  onAttempt(value) {
+    if (typeof value !== 'function')
+      throw usageError('The value must be of type (attempt: LandAttempt) => void.')
+    return value
+  },
+}
+
 /** The options of a wait after their check. */
 interface WaitValues
   extends Pick<WaitOptions, 'until' | 'interval' | 'grace' | 'giveUpAfter'>,
@@ -50,28 +70,64 @@ interface WaitValues
   readonly timeout: number
 }
 
+/** The options of a landing after their check. */
+interface LandValues extends WaitValues, Pick<Submission, 'attempts' | 'resubmit'> {
+  readonly priority?: string | number
+  readonly noBatch?: boolean
+  readonly set?: readonly BodyOverride[]
+  readonly onAttempt?: LandPullRequestsOptions['onAttempt']
+}
+
+const defaultOf = <T>(option: { readonly type: Type<T>; readonly default: string }): T =>
+  option.type.parse(option.default)
+
+const waitDefaults = {
+  until: defaultOf(waitOptions.until),
+  interval: defaultOf(waitOptions.interval),
+  grace: defaultOf(waitOptions.grace),
+  giveUpAfter: defaultOf(waitOptions.giveUpAfter),
+  timeout: defaultOf(waitOptions.timeout),
+}
+
+const landDefaults = {
+  ...waitDefaults,
+  timeout: defaultOf(landOptions.timeout),
+  attempts: defaultOf(landOptions.attempts),
+  resubmit: defaultOf(landOptions.resubmit),
+}
+
 /** Returns the checked options of a wait; `settings` are those that the call gives. */
-export function readWaitOptions(caller: string, callOptions: unknown) {
-  const defaults = Object.entries(waitOptions).map(([name, { type, default: text }]) => [
-    name,
-    type.parse(text),
-  ])
-  const values = { ...Object.fromEntries(defaults), ...readOptions(caller, callOptions, waitReaders) }
-  const {
-    prs,
-    signal,
+export function readWaitOptions(callOptions: unknown) {
+  const caller = 'waitForPullRequests'
+  return waitOf(caller, { ...waitDefaults, ...readOptions(caller, callOptions, waitReaders) })
+}
+
+/** Returns the checked options of a landing: those of a wait, and how it submits. */
+export function readLandOptions(callOptions: unknown) {
+  const caller = 'landPullRequests'
+  const values: LandValues = { ...landDefaults, ...readOptions(caller, callOptions, landReaders) }
+  const { priority, noBatch, set: overrides = [], attempts, resubmit, onAttempt, ...waitValues } = values
+  const setters = Object.entries<Param<unknown>>(submitParams)
+    .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
+    .map(([name, param]) => ({ name, param }))
+  checkOverrides(`${caller}: set`, overrides, setters)
+  const submission: Submission = { priority, noBatch, overrides, attempts, resubmit }
+  return { ...waitOf(caller, waitValues), onAttempt, submission }
+}
+
+function waitOf(caller: string, values: WaitValues) {
+  const { prs, signal, until, interval, timeout, grace, giveUpAfter, failOnPaused = false, ...more } = values
+  const { matchHead, onChange, ...settings } = more
+  if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
+  const options = {
     until,
     interval,
-    timeout: waitLimit,
+    waitLimit: timeout,
     grace,
     giveUpAfter,
-    matchHead,
-    failOnPaused = false,
-    onChange,
-    ...settings
-  }: WaitValues = values
-  if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
-  const options = { until, interval, waitLimit, grace, giveUpAfter, failOnPaused, stopsOnError: false }
+    failOnPaused,
+    stopsOnError: false,
+  }
   return { prs, signal, settings, matchHead, onChange, options }
 }
 
@@ -83,10 +139,7 @@ interface WatchValues extends GivenSettings {
   readonly signal?: AbortSignal
 }
 
-const watchDefaults = {
-  interval: watchInterval.type.parse(watchInterval.default),
-  giveUpAfter: waitOptions.giveUpAfter.type.parse(waitOptions.giveUpAfter.default),
-}
+const watchDefaults = { interval: defaultOf(watchInterval), giveUpAfter: waitDefaults.giveUpAfter }
 
 /** Returns the checked options of a watch; `settings` are those that the call gives. */
 export function readWatchOptions(caller: string, callOptions: unknown) {

@@ -2,12 +2,20 @@ import { resolveHead } from '../api/head-commit.ts'
 import { maxConcurrent as maxDepartures } from '../domain/scheduling.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import { queueName, repositoryName } from '../domain/values/repository.ts'
-import { describeChange } from '../domain/wait-state.ts'
+import { describeChange, type StateChange, type WaitEnd } from '../domain/wait-state.ts'
 import { startWaitTime } from '../domain/wait-time.ts'
+import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { waitForPullRequests } from '../wait/pull-requests.ts'
 import { createQueueReader } from '../wait/queue-reader.ts'
-import { changeRecord, createResult, interruptedWaitError, type WaitResult } from '../wait/results.ts'
+import {
+  changeRecord,
+  createResult,
+  describeAttempt,
+  describePause,
+  interruptedWaitError,
+  type WaitResult,
+} from '../wait/results.ts'
 import { createSharedQueues, type SharedQueues } from '../wait/shared-queues.ts'
 import { startWait, type TrackedPullRequest, track, type Wait, type WaitObserver } from '../wait/wait.ts'
 import { pollQueues, type QueuesView } from '../wait/watch-queues.ts'
@@ -18,22 +26,20 @@ import {
   findPullRequest,
   nameOfPullRequest,
 } from './call-client.ts'
-import type { WaitChange } from './types.ts'
-import { readWaitOptions, readWatchOptions } from './wait-options.ts'
+import { readLandOptions, readWaitOptions, readWatchOptions } from './wait-options.ts'
 
-/** Waits for pull requests. */
+type WaitCall = ReturnType<typeof readWaitOptions> & Partial<ReturnType<typeof readLandOptions>>
+
+/** Waits for pull requests, and submits them before if the call says how. */
 async function waitFor(
-  callOptions: unknown,
+  { prs, signal, settings, options, matchHead, submission, onChange, onAttempt }: WaitCall,
   context: ClientContext,
   queues: SharedQueues,
 ): Promise<CallOutcome> {
-  const { prs, signal, settings, options, matchHead, onChange } = readWaitOptions(
-    'waitForPullRequests',
-    callOptions,
-  )
   const given = { ...context.settings, ...settings }
   const time = startWaitTime(options.waitLimit, context.host.clock)
-  const client = await createCallClient(given, signal, context, { changes: false, time })
+  const isDue = submission !== undefined
+  const client = await createCallClient(given, signal, context, { changes: isDue, time })
   try {
     const all = new Map<string, TrackedPullRequest>()
     for (const reference of prs) {
@@ -41,19 +47,22 @@ async function waitFor(
       const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
       const pullRequest = { repo, targetBranch, pr }
       const name = nameOfPullRequest(pullRequest)
-      const submission = context.submissions.get(name)
-      if (!all.has(name)) all.set(name, track(pullRequest, { isDue: false }, { submission }))
+      const state = isDue ? {} : { submission: context.submissions.get(name) }
+      if (!all.has(name)) all.set(name, track(pullRequest, { isDue }, state))
     }
     const tracked = [...all.values()]
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
     const sharing = queues.join([...names], client, time)
-    const wait = startWait({ ...options, head }, { ...client, time }, time, { sharing })
-    // A callback that fails, or never ends, must not stop the wait.
-    const report = async (change: WaitChange) => onChange?.(change)
-    const results = await waitForResults(tracked, wait, change => {
-      report(change).catch(() => undefined)
-    }).finally(() => sharing.leave())
+    const wait = startWait({ ...options, head }, { ...client, time }, time, { submission, sharing })
+    const observer = new ResultCollector(wait, { onChange, onAttempt })
+    try {
+      await waitForPullRequests(tracked, wait, observer)
+    } finally {
+      sharing.leave()
+      noteSubmissions(wait, context)
+    }
+    const results = tracked.flatMap(({ pullRequest }) => observer.results.get(pullRequest) ?? [])
     return { document: results.map(({ record }) => record) }
   } finally {
     await client.close()
@@ -61,39 +70,84 @@ async function waitFor(
 }
 
 /**
- * Waits for pull requests and returns their results in their order; logs what the command line says on the way, and hands
- * each change to `onChange`. Throws the error of a reading that shows a mistake of the caller or of mergeq; other errors
- * are results.
+ * Collects the results of a wait; logs what the command line says on the way, and hands changes and attempts to the
+ * caller. Throws the error of a pull request that shows a mistake of the caller or of mergeq; other errors are results.
  */
-async function waitForResults(
-  all: readonly TrackedPullRequest[],
-  wait: Wait,
-  onChange: (change: ReturnType<typeof changeRecord>) => void,
-): Promise<readonly WaitResult[]> {
-  const { host, logger } = wait.client
-  const results = new Map<PullRequest, WaitResult>()
-  const observer: WaitObserver = {
-    async reportAttempt() {},
-    async reportPause() {},
-    explainFailure: async failure => failure,
-    async reportUnfinished() {},
-    reportChange({ pullRequest }, change) {
-      onChange(changeRecord(pullRequest.pr, change, host.clock.now()))
-      return logger.info(describeChange(pullRequest.pr, change))
-    },
-    async reportEnd(tracked, end) {
-      const { failure } = end
-      if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
-      if (failure !== undefined) await logger.warn(failure.message)
-      results.set(tracked.pullRequest, await createResult(tracked, end, wait))
-    },
-    reportOutage: logger.info,
-    sleep: delay => host.clock.sleep(delay, host.interrupted),
-    during: (_, rounds) => rounds(),
-    interrupted: async (failure, waiting) => interruptedWaitError(failure, waiting, wait),
+class ResultCollector implements WaitObserver {
+  readonly results = new Map<PullRequest, WaitResult>()
+  private readonly wait: Wait
+  private readonly callbacks: Pick<WaitCall, 'onChange' | 'onAttempt'>
+
+  constructor(wait: Wait, callbacks: Pick<WaitCall, 'onChange' | 'onAttempt'>) {
+    this.wait = wait
+    this.callbacks = callbacks
   }
-  await waitForPullRequests(all, wait, observer)
-  return all.flatMap(({ pullRequest }) => results.get(pullRequest) ?? [])
+
+  async reportAttempt(pullRequest: PullRequest, attempt: number, reason: string): Promise<void> {
+    const { pr } = pullRequest
+    tell(this.callbacks.onAttempt, { type: 'attempt', pr, attempt, reason })
+    if (attempt > 1)
+      await this.wait.client.logger.info(describeAttempt(pullRequest, attempt, reason, this.wait))
+  }
+
+  reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void> {
+    return this.wait.client.logger.info(describePause(pullRequest, attempt, reason, until, this.wait))
+  }
+
+  async explainFailure(failure: MergeqError): Promise<MergeqError> {
+    return failure
+  }
+
+  async reportUnfinished(): Promise<void> {
+    // The results say it.
+  }
+
+  reportChange({ pullRequest: { pr } }: TrackedPullRequest, change: StateChange): Promise<void> {
+    const { host, logger } = this.wait.client
+    tell(this.callbacks.onChange, changeRecord(pr, change, host.clock.now()))
+    return logger.info(describeChange(pr, change))
+  }
+
+  async reportEnd(tracked: TrackedPullRequest, end: WaitEnd): Promise<void> {
+    const { failure } = end
+    if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
+    if (failure !== undefined) await this.wait.client.logger.warn(failure.message)
+    this.results.set(tracked.pullRequest, await createResult(tracked, end, this.wait))
+  }
+
+  reportOutage(text: string): Promise<void> {
+    return this.wait.client.logger.info(text)
+  }
+
+  sleep(delay: number): Promise<void> {
+    const { clock, interrupted } = this.wait.client.host
+    return clock.sleep(delay, interrupted)
+  }
+
+  during(_: unknown, rounds: () => Promise<void>): Promise<void> {
+    return rounds()
+  }
+
+  async interrupted(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError> {
+    // A change was in progress; the error names it.
+    return failure.details.delivery === undefined
+      ? interruptedWaitError(failure, waiting, this.wait)
+      : failure
+  }
+}
+
+/** Another wait of the client does not take the end of an earlier attempt for the result. */
+function noteSubmissions({ submitted }: Wait, { submissions }: ClientContext): void {
+  for (const [pullRequest, reading] of submitted) {
+    const submission = 'value' in reading ? reading.value.item.state.submission : undefined
+    if (submission !== undefined) submissions.set(nameOfPullRequest(pullRequest), submission)
+  }
+}
+
+/** Calls a callback. One that fails, or never ends, must not stop the wait. */
+function tell<T>(callback: ((value: T) => unknown) | undefined, value: T): void {
+  const call = async () => callback?.(value)
+  call().catch(() => undefined)
 }
 
 /** Gives the changes of a queue until it is stopped. */
@@ -144,7 +198,9 @@ async function watch(
 export function createWaits(context: ClientContext) {
   const queues = createSharedQueues()
   return {
-    waitForPullRequests: (callOptions: unknown) => waitFor(callOptions, context, queues),
+    waitForPullRequests: async (callOptions: unknown) =>
+      waitFor(readWaitOptions(callOptions), context, queues),
+    landPullRequests: async (callOptions: unknown) => waitFor(readLandOptions(callOptions), context, queues),
     watchQueue: (callOptions: unknown, stopped: AbortSignal, give: Parameters<typeof watch>[2]) =>
       watch(callOptions, stopped, give, context, queues),
   }

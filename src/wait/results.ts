@@ -15,7 +15,7 @@ import {
 } from '../domain/states.ts'
 import type { FailingCheck } from '../domain/test-run.ts'
 import { shortCommits } from '../domain/values/commit.ts'
-import { urlOfPullRequest } from '../domain/values/pull-request.ts'
+import { type PullRequest, urlOfPullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
 import {
   isPaused,
@@ -55,6 +55,24 @@ export const changeRecord = (pr: number, { from, to, at, position }: StateChange
   at: at ?? new Date(now).toISOString(),
   position: position ?? null,
 })
+
+/** `#7: attempt 2 of 3. The base branch changed.` */
+export const describeAttempt = (
+  { pr }: PullRequest,
+  attempt: number,
+  reason: string,
+  { submission }: Wait,
+): string => `#${pr}: attempt ${attempt} of ${submission?.attempts}. ${reason}`
+
+/** Says until when a pull request waits before it is submitted again. */
+export const describePause = (
+  { pr }: PullRequest,
+  attempt: number,
+  reason: string,
+  until: string,
+  { submission }: Wait,
+): string =>
+  `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${submission?.attempts}, at ${until}.`
 
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(

@@ -57,11 +57,11 @@ async function submit(
   const { pullRequest } = tracked
   try {
     const judgement = await submitUnlessDone(tracked, submission, wait, observer)
-    wait.submitted.set(pullRequest, judgement.end?.failure)
+    wait.submitted.set(pullRequest, { value: judgement })
     return judgement
   } catch (error) {
     const failure = await observer.explainFailure(toMergeqError(error), pullRequest)
-    wait.submitted.set(pullRequest, failure)
+    wait.submitted.set(pullRequest, { failure })
     const isLast = isPermanent(failure) || (wait.options.stopsOnError && !isPassing(failure))
     if (isLast) await observer.reportUnfinished(wait.submitted)
     throw failure
@@ -107,15 +107,26 @@ async function submitUnlessDone(
   const head = attempt.head ?? (isQueued ? getString(record, 'prSha') : undefined)
   const next = { ...item, attempt: { ...item.attempt, number, unknown: undefined, head } }
   if (isQueued && submission.attempts !== undefined) {
-    await observer.reportAttempt(pullRequest, number, 'It was in the queue already.')
+    await reportAttempt(next, 'It was in the queue already.', wait, observer)
     return { item: { ...next, state: { recordBeforeSubmit: isAgain ? tracked.record : undefined } } }
   }
   if (!wait.time.hasTime()) return { item: tracked }
-  await observer.reportAttempt(pullRequest, number, why.reason)
+  await reportAttempt(next, why.reason, wait, observer)
   const sent = await send(next, record, submission, wait)
   if (isQueued && record !== undefined && sent.end === undefined)
     await wait.client.logger.info(describeResubmission(pullRequest.pr, record, submission))
   return sent
+}
+
+async function reportAttempt(
+  { pullRequest, attempt: { number } }: TrackedPullRequest,
+  reason: string,
+  { submission, reportedAttempts }: Wait,
+  observer: WaitObserver,
+): Promise<void> {
+  if (submission?.attempts === undefined || reportedAttempts.get(pullRequest) === number) return
+  reportedAttempts.set(pullRequest, number)
+  await observer.reportAttempt(pullRequest, number, reason)
 }
 
 /** Reads the record of a pull request, of one that left the queue with its timeline, and the speed of a sandbox. */

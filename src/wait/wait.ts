@@ -3,11 +3,11 @@ import type { BodyOverride } from '../api/operation.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { type ReadSeveral, severalReader } from '../api/several-pull-requests.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
-import type { StateChange, WaitEnd, WaitOptions, WaitState } from '../domain/wait-state.ts'
+import type { Judgement, StateChange, WaitEnd, WaitOptions, WaitState } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { limitsOfReading } from './poll.ts'
+import { limitsOfReading, type Reading } from './poll.ts'
 import type { QueueSharing } from './shared-queues.ts'
 
 /** How a wait submits its pull requests. */
@@ -39,8 +39,10 @@ export interface Wait {
   readonly readSeveral: ReadSeveral
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
-  /** The pull requests whose submission was tried, each with the error of the last one, if it has one. */
-  readonly submitted: Map<PullRequest, MergeqError | undefined>
+  /** What came of the last submission of each pull request that was tried. */
+  readonly submitted: Map<PullRequest, Reading<Judgement<TrackedPullRequest>>>
+  /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
+  readonly reportedAttempts: Map<PullRequest, number>
   /** The pull requests whose failing checks were read. */
   readonly failingReads: Set<PullRequest>
   /** Shares the readings of queues with other waits. */
@@ -64,6 +66,7 @@ export function startWait(
     readSeveral: severalReader(client),
     unreadableQueues: new Set(),
     submitted: new Map(),
+    reportedAttempts: new Map(),
     failingReads: new Set(),
   }
 }
@@ -115,7 +118,7 @@ export interface WaitObserver {
   /** `isEnd` is whether the change ends the wait of the pull request. */
   reportChange(tracked: TrackedPullRequest, change: StateChange, isEnd: boolean): Promise<void>
   reportEnd(tracked: TrackedPullRequest, end: WaitEnd): Promise<void>
-  /** Reports that a pull request is submitted now, or was in the queue already. */
+  /** Reports that a pull request is submitted now, or was in the queue already, if it may be submitted again. */
   reportAttempt(pullRequest: PullRequest, attempt: number, reason: string): Promise<void>
   /** Reports until when a pull request waits before an attempt. */
   reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void>

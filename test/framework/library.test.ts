@@ -67,6 +67,7 @@ test('there is a method for each operation and an iterator for each list, and do
   const others = [
     ...paged,
     'waitForPullRequests',
+    'landPullRequests',
     'watchQueue',
     'explainPullRequest',
     'explainQueue',

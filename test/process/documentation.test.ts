@@ -31,6 +31,10 @@ const exampleOutputs: readonly (readonly [name: string, output: RegExp])[] = [
   ['getQueue', /^$/],
   ['getSubmittedPullRequest', /^[A-Z_]+\nMergeqError not-found 5\n.+\n$/],
   ['waitForPullRequests', /^Done: #101 merged .*\nDone: #102 merged .*\nTests .*\n$/],
+  [
+    'landPullRequests',
+    /^#104, attempt 1: It was submitted\.\n#105, attempt 1: .*\n#104 merged after .* \(attempts: 1\)\n#105 merged .*\n$/,
+  ],
   ['watchQueue', /^#103: .* -> MERGED\. The queue merged it\.\n$/m],
   [
     'parsePullRequest',

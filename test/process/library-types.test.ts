@@ -46,8 +46,12 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const depth: number | null | undefined = (await client.listQueues({ repo: 'acme/web' }))[0]?.depth
   const [result] = await client.waitForPullRequests({ prs: [7, '#8'], until: 'left', timeout: '30m', interval: 2_000 })
   const checks: readonly string[] | undefined = result?.failingChecks?.map(({ name }) => name)
+  const [landed] = await client.landPullRequests({ prs: [7], attempts: 2, priority: 'high', onAttempt: ({ reason }) => reason.trim() })
+  const made: readonly [number | undefined, boolean | null | undefined] = [landed?.attempts, landed?.submitted]
+  // @ts-expect-error there is no such word
+  await client.landPullRequests({ prs: [7], resubmit: 'never' })
   for await (const { failure_rate_last_7d } of client.iterateFailingTests({ since: '7d' })) return [failure_rate_last_7d]
-  for await (const { prNumber } of client.iteratePullRequests({ states: ['MERGED'] })) return [prNumber, checks]
+  for await (const { prNumber } of client.iteratePullRequests({ states: ['MERGED'] })) return [prNumber, checks, made]
   for await (const change of client.watchQueue({ since: '10m', interval: 5_000 })) {
     const left: readonly [number | null, string | null, string | null | undefined] = [change.pr, change.to, change.by]
     // @ts-expect-error there is no such field

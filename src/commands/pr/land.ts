@@ -1,8 +1,7 @@
 import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
-import { choice, integer } from '../../domain/values/types.ts'
+import { landOptions } from '../../domain/wait-options.ts'
 import { command } from '../../run/command.ts'
-import { option } from '../../run/inputs.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 import { readWaitOptions, submitRecord, waitInputs, waitReads } from './wait-options.ts'
 
@@ -14,17 +13,13 @@ export const prLandCommand = command({
   options: {
     pullRequests,
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
-    attempts: option(integer(1, 10), 'Maximum submissions of the same head commit', { default: '3' }),
-    resubmit: option(
-      choice(['safe', 'any'], 'safe|any'),
-      'Submit again after failures that the pull request did not cause (safe), or after any',
-      { default: 'safe' },
-    ),
+    attempts: landOptions.attempts,
+    resubmit: landOptions.resubmit,
     ...waitInputs,
     until: { ...waitInputs.until, advanced: true },
     set: setOf(submitPullRequest),
   },
-  timeLimit: () => '2h',
+  timeLimit: () => landOptions.timeout.default,
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'the result of each pull request, as `mergeq pr wait` prints it',

@@ -23,7 +23,14 @@ import { explainNotFound } from '../../run/send.ts'
 import { reportStop, ringBell, SignsOfLife } from '../../run/waits.ts'
 import { waitForPullRequests } from '../../wait/pull-requests.ts'
 import { readSplit } from '../../wait/readings.ts'
-import { changeRecord, createResult, interruptedWaitError, withOpenReasons } from '../../wait/results.ts'
+import {
+  changeRecord,
+  createResult,
+  describeAttempt,
+  describePause,
+  interruptedWaitError,
+  withOpenReasons,
+} from '../../wait/results.ts'
 import {
   type Submission,
   startWait,
@@ -74,7 +81,6 @@ class WaitReporter implements WaitObserver {
   /** Whether each event is a line of NDJSON. */
   private readonly isStream: boolean
   private readonly signs: SignsOfLife
-  private readonly reportedAttempts = new Map<PullRequest, number>()
   private readonly ended = new Map<PullRequest, Ended>()
   private readonly unprinted: Set<PullRequest>
 
@@ -89,23 +95,16 @@ class WaitReporter implements WaitObserver {
 
   /** Of `pr land`: a line of NDJSON for each attempt; elsewhere a message from the second one on. */
   async reportAttempt(pullRequest: PullRequest, attempt: number, reason: string): Promise<void> {
-    const attempts = this.wait.submission?.attempts
-    // A submission that was certainly not made is tried again.
-    if (attempts === undefined || this.reportedAttempts.get(pullRequest) === attempt) return
-    this.reportedAttempts.set(pullRequest, attempt)
     const { pr } = pullRequest
     if (this.isStream) return this.cli.printer.add(resultOf({ type: 'attempt', pr, attempt, reason }))
     this.signs.noteOutput()
-    if (attempt > 1) await this.cli.logger.info(`#${pr}: attempt ${attempt} of ${attempts}. ${reason}`)
+    if (attempt > 1) await this.cli.logger.info(describeAttempt(pullRequest, attempt, reason, this.wait))
   }
 
   /** A message: until when a pull request is not in the queue. */
-  async reportPause({ pr }: PullRequest, attempt: number, reason: string, until: string): Promise<void> {
-    const attempts = this.wait.submission?.attempts
+  async reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void> {
     this.signs.noteOutput()
-    await this.cli.logger.info(
-      `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${attempts}, at ${until}.`,
-    )
+    await this.cli.logger.info(describePause(pullRequest, attempt, reason, until, this.wait))
   }
 
   /** Names the queue that was probably meant, and one of several pull requests. */
@@ -119,8 +118,10 @@ class WaitReporter implements WaitObserver {
     if (this.pullRequests.length === 1) return
     const names = this.pullRequests.map(({ pr }) => `#${pr}`)
     const soFar = this.pullRequests.map(pullRequest => {
-      const failure = submitted.get(pullRequest)
-      return submitted.has(pullRequest) ? { code: failure?.exit ?? 0, failure } : undefined
+      const reading = submitted.get(pullRequest)
+      if (reading === undefined) return undefined
+      const failure = 'failure' in reading ? reading.failure : reading.value.end?.failure
+      return { code: failure?.exit ?? 0, failure }
     })
     await warnUnfinished(submitPullRequest, names, soFar, this.cli)
   }
