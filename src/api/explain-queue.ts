@@ -4,20 +4,17 @@ import {
   type QueueSources,
   unreadNotReady,
 } from '../domain/explain/explain-queue.ts'
-import { queueEntries, testSlots } from '../domain/queue-entries.ts'
-import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
-import { stateOf } from '../domain/states.ts'
-import { testRunOf } from '../domain/test-run.ts'
+import { queueEntries } from '../domain/queue-entries.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import { readBatches } from './batches.ts'
 import { callOperation } from './call.ts'
 import { explain, explanationJson } from './explain.ts'
-import { tryRead } from './extra-reads.ts'
 import { readList, readToEnd } from './list.ts'
 import type { BodyOverride } from './operation.ts'
 import { getMergeQueueMetrics, queueMetricsIn } from './operations/metrics.ts'
-import { getPartialPullRequest, listPullRequests } from './operations/pull-requests.ts'
+import { listPullRequests } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
 import type { ServiceClient } from './service-client.ts'
 
@@ -27,7 +24,7 @@ interface QueueCommands {
   ofPullRequest(pr: number): Parameters<typeof explain>[2]
 }
 
-/** The most pull requests under test, and not ready, of which something is read. */
+/** The most pull requests that are not ready of which something is read. */
 const maxRead = 20
 
 /** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
@@ -49,7 +46,7 @@ export async function explainQueueAt(
             commands.ofPullRequest(head.pr),
           ),
         ),
-    readBatches(queue, values, client),
+    readBatches(queue, values, client, { limits: { maxRetries: 0 }, readsAlone: true }),
     readNotReady(values, client),
     readNotReadyCount(values, client),
   ] as const
@@ -86,26 +83,6 @@ async function readUnless<T>(
     if (isPermanent(failure)) throw failure
     return { why: failure.message }
   }
-}
-
-/** Returns which pull requests under test share a test run, as far as their timelines say it. */
-async function readBatches(
-  queue: JsonObject,
-  values: QueuePlace,
-  client: ServiceClient,
-): Promise<QueueExplanation['batches']> {
-  const { testing, isBatching } = testSlots(queue)
-  if (!isBatching || testing.length < 2) return []
-  const readRun = async (pr: number) => {
-    const params = { ...values, pr, includeTimeline: true }
-    const { record } = await tryRead(client, getPartialPullRequest, params, { once: true })
-    return { pr, run: record === undefined || stateOf(record) !== 'TESTING' ? undefined : testRunOf(record) }
-  }
-  const byRun = new Map<string, number[]>()
-  const numbers = testing.slice(0, maxRead).map(({ pr }) => pr)
-  for await (const { pr, run } of mapConcurrent(numbers, maxConcurrent, readRun))
-    if (run !== undefined) byRun.set(run, [...(byRun.get(run) ?? []), pr])
-  return [...byRun].map(([testRunId, pullRequests]) => ({ testRunId, pullRequests }))
 }
 
 interface NotReadyList {

@@ -28,7 +28,7 @@ export interface QueueUpdate {
   readonly isFirst: boolean
   /** The changes since the previous reading; for the first one, the earlier departures that were asked for. */
   readonly changes: readonly QueueChange[]
-  /** What the metrics say of the queue, where they were asked. */
+  /** What else is known of the queue, where it was asked for. */
   readonly activity?: QueueActivity | undefined
 }
 

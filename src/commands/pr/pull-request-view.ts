@@ -144,7 +144,7 @@ function pullRequestSheet(
     ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
     ...problems.map(({ message }) => ['not ready', message] as const),
     ['estimate', shortText(record, 'estimate')],
-    ['time', time],
+    ['time to merge', time],
     ['page', page && linkSpan(page, page)],
   ] as const
   const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))

@@ -7,8 +7,8 @@ import type { Queue } from '../../run/values.ts'
 import { readQueueMetrics } from '../queue/screen.ts'
 
 /**
- * Says to a person how long pull requests took in a queue, or why that says nothing: `pull requests took ~4m in the last
- * hour`. Undefined for anyone else, and if the metrics cannot be read.
+ * Says to a person how long pull requests usually took in a queue, or why that says nothing: `usually ~4m (median of the last
+ * hour)`. Undefined for anyone else, and if the metrics cannot be read.
  *
  * @param queueState the state of the queue; empty if it is not known
  */
@@ -24,5 +24,5 @@ export async function describeTimeToMerge(
   const usual = usualTimeInQueue(read.queue)
   return usual === undefined
     ? 'not known: no pull request merged in the last hour'
-    : `pull requests took ${formatEstimate(usual)} in the last hour`
+    : `usually ${formatEstimate(usual)} (median of the last hour)`
 }

@@ -7,6 +7,7 @@ import {
   listPullRequests,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
 import { toMergeqError } from '../../errors.ts'
@@ -21,7 +22,7 @@ export const queueExplainCommand = command({
   summary: 'Explain why nothing moves in a queue and what to do',
   alsoSends: [
     ...[getQueue, getPartialPullRequest, getMergeQueueTestingDetails],
-    ...[listPullRequests, getMergeQueueMetrics],
+    ...[getSubmittedPullRequests, listPullRequests, getMergeQueueMetrics],
   ],
   options: { queue: queueInput, set: setOf(explainQueue) },
   fields: { names: fieldNames(queueExplanationRecord), columns: [] },

@@ -2,6 +2,7 @@ import type { BodyOverride, Operation } from '../../api/operation.ts'
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
@@ -13,7 +14,7 @@ import { printRequests } from '../../run/dry-run.ts'
 import { fieldsOfRecord, hasName, type RecordFields } from '../../run/fields.ts'
 import { read, show } from '../../run/send.ts'
 import { paramsOf, type Queue, setOf } from '../../run/values.ts'
-import { notReadySentence, queueScreen, readActivity } from './screen.ts'
+import { notReadySentence, queueScreen, readActivity, readTestedTogether } from './screen.ts'
 
 const entryColumns = columns(
   ['POSITION', 'position', 'number'],
@@ -87,6 +88,7 @@ export async function printQueue(
   ])
   const { records } = sent.response
   const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
+  const batches = results === 'screen' ? await readTestedTogether(queue, cli.client(), place) : undefined
   await printer.print(
     show(sent, {
       columns: options.format.name === 'csv' ? csvColumns : entryColumns,
@@ -94,7 +96,7 @@ export async function printQueue(
       screen: () =>
         queueScreen(queue, {
           ...place,
-          activity,
+          activity: { ...activity, batches },
           columns: host.out.columns,
           commandLine: settings.commandLine,
         }),
@@ -117,7 +119,7 @@ export const queueGetCommand = command({
   name: 'queue get',
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
-  alsoSends: [getMergeQueueMetrics],
+  alsoSends: [getMergeQueueMetrics, getSubmittedPullRequests],
   options: { ...paramsOf(getQueue), set: setOf(getQueue) },
   fields: selectableFields,
   examples: [

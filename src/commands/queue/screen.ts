@@ -1,6 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, queueMetricsIn } from '../../api/operations/metrics.ts'
-import type { ServiceClient } from '../../api/service-client.ts'
+import { type ServiceClient, withoutMessages } from '../../api/service-client.ts'
+import { nameBatch } from '../../domain/batches.ts'
 import { formatEstimate, formatInteger, pluralize } from '../../domain/format.ts'
 import { type QueueActivity, type QueueMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
@@ -13,6 +14,9 @@ import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
 import type { Queue } from '../../run/values.ts'
 
+/** How long what a person is told in addition may take, in milliseconds. */
+const extraTime = 1_000
+
 /**
  * Reads the metrics of the last hour of a queue, with a single request of at most `timeLimit` milliseconds; its queue is
  * undefined if they do not have it. Never rejects: undefined if the metrics cannot be read.
@@ -20,7 +24,7 @@ import type { Queue } from '../../run/values.ts'
 export async function readQueueMetrics(
   client: ServiceClient,
   place: Queue,
-  timeLimit = 1_000,
+  timeLimit = extraTime,
 ): Promise<{ readonly queue: QueueMetrics | undefined } | undefined> {
   const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
   try {
@@ -40,6 +44,24 @@ export async function readActivity(
 ): Promise<QueueActivity> {
   const read = await readQueueMetrics(client, place, timeLimit)
   return { usual: usualTimeInQueue(read?.queue), notReady: read?.queue?.numbers.awaitingMergeability }
+}
+
+/** Reads which pull requests are tested together, with one request. Never rejects: undefined if that is not known. */
+export async function readTestedTogether(
+  queue: JsonObject,
+  client: ServiceClient,
+  place: Queue,
+): Promise<QueueActivity['batches']> {
+  const { isBatching, testing } = testSlots(queue)
+  if (!isBatching || testing.length < 2) return undefined
+  const { readBatches } = await import('../../api/batches.ts')
+  const options = { limits: { maxRetries: 0, timeout: () => extraTime }, readsAlone: false }
+  try {
+    const batches = await readBatches(queue, place, withoutMessages(client), options)
+    return batches.map(({ pullRequests }) => pullRequests)
+  } catch {
+    return undefined
+  }
 }
 
 /** Says how many pull requests are not ready: `3 pull requests are not ready.` Undefined without any. */
@@ -75,16 +97,20 @@ function joinPieces(
 const countWords: Readonly<Record<string, string>> = { PENDING: 'waiting', TESTS_PASSED: 'passed' }
 
 /** Returns how many entries of a queue are in each state: `3 of 5 test runs`, `5 waiting`. */
-function countPieces(queue: JsonObject): readonly Piece[] {
+function countPieces(queue: JsonObject, batches: readonly (readonly number[])[]): readonly Piece[] {
   const states = queueEntries(queue).map(({ state }) => state)
-  const { concurrency, isBatching } = testSlots(queue)
+  const { concurrency, isBatching, testing } = testSlots(queue)
+  const isKnown = testing.every(({ pr }) => batches.flat().includes(pr))
   return [...new Set(['TESTING', ...states])].map(state => {
     const words = countWords[state] ?? stateWords(state)
     const number = states.filter(other => other === state).length
     if (state !== 'TESTING' || concurrency === undefined) return [`${number} ${words}`]
     // A batch is one test run of several pull requests, and the queue does not say which are in it.
-    if (isBatching && number > 0) return [`${number} testing in batches`]
-    return [`${number} of ${formatInteger(concurrency)} test runs`]
+    if (isBatching && number > 0 && !isKnown) return [`${number} testing in batches`]
+    const runs = isBatching ? batches.length : number
+    // Those of a batch that is split count apart.
+    if (runs > concurrency) return [pluralize(runs, 'test run')]
+    return [`${runs} of ${formatInteger(concurrency)} test runs`]
   })
 }
 
@@ -118,7 +144,8 @@ const emptyLines = (
 
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
   const { repo, targetBranch, columns, activity } = options
-  const { usual, notReady = 0 } = activity
+  const { usual, notReady = 0, batches = [] } = activity
+  const together = batches.filter(({ length }) => length > 1).map(nameBatch)
   const state = getString(queue, 'state') ?? '-'
   const title: Piece = [
     styled(`${shortRepositoryName(repo)} ${targetBranch}`, 'bold'),
@@ -129,7 +156,8 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
     usual === undefined ? [] : [[`median time in queue ${formatEstimate(usual)}, last hour`]]
   const notReadyPieces = notReady > 0 ? [[`${formatInteger(notReady)} not ready`]] : []
   return [
-    ...joinPieces([title, ...countPieces(queue), ...notReadyPieces, ...usualPieces], columns),
+    ...joinPieces([title, ...countPieces(queue, batches), ...notReadyPieces, ...usualPieces], columns),
+    ...(together.length === 0 ? [] : [`Tested together: ${together.join('; ')}`]),
     ...stateLines(state, options),
     ...(queueEntries(queue).length > 0 ? [] : emptyLines(notReady, options)),
   ]

@@ -1,6 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { withoutMessages } from '../../api/service-client.ts'
 import { maxConcurrent } from '../../domain/scheduling.ts'
 import { duration, moment } from '../../domain/values/types.ts'
@@ -66,7 +67,10 @@ function checkOptions(
 export const queueWatchCommand = command({
   name: 'queue watch',
   summary: 'Watch a queue and show every change',
-  alsoSends: [getQueue, getSubmittedPullRequest, getMergeQueueMetrics, listPullRequests],
+  alsoSends: [
+    ...[getQueue, getSubmittedPullRequest, getSubmittedPullRequests],
+    ...[getMergeQueueMetrics, listPullRequests],
+  ],
   options: {
     queue: unlessSeveral(queueInput),
     ...severalQueues('Watch'),

@@ -52,12 +52,14 @@ export interface QueueMetrics {
   readonly histograms: Readonly<Partial<Record<QueueHistogram, readonly Bucket[]>>>
 }
 
-/** What the metrics of a queue say beside its record; undefined where they say nothing. */
+/** What is known of a queue beside its record; undefined where that is nothing. */
 export interface QueueActivity {
   /** The usual time in the queue in the last hour, in milliseconds. */
   readonly usual?: number | undefined
   /** How many pull requests are not ready, which a queue does not list. */
   readonly notReady?: number | undefined
+  /** The pull requests under test that share a test run, or are tested alone. */
+  readonly batches?: readonly (readonly number[])[] | undefined
 }
 
 export interface MetricsSummary {

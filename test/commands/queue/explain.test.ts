@@ -98,7 +98,20 @@ test('pull requests of one test run are a batch', async () => {
     { testRunId: 'one', pullRequests: [5, 6] },
     { testRunId: 'two', pullRequests: [7] },
   ])
-  expect(requests.length).toBe(9)
+  expect(requests.length).toBe(10)
+})
+
+test('the pull requests under test are read with one request, if the service tells of several', async () => {
+  const entries = [5, 6].map(pr => entry(pr, 'TESTING', { stateChangedAt: ago(60_000) }))
+  const records = [5, 6].map(pr => record('TESTING', { prNumber: pr, testRunId: 'one' }))
+  const { out, requests } = await explain({
+    getQueue: json(queue('RUNNING', entries, { batch: true })),
+    getSubmittedPullRequests: json({ pullRequests: records }),
+    getSubmittedPullRequest: json(records[0] ?? {}),
+  })
+  expect(JSON.parse(out).batches).toEqual([{ testRunId: 'one', pullRequests: [5, 6] }])
+  const ofOne = requests.filter(({ path }) => path.endsWith('/getSubmittedPullRequest'))
+  expect(ofOne.map(({ body }) => JSON.parse(body).pr.number)).toEqual([5])
 })
 
 test('without the list of pull requests, the metrics say how many are not ready, and no step lists them', async () => {

@@ -161,7 +161,7 @@ export const explanationProse = (
 ]
 
 const timeSentence = (time: string): string =>
-  time.startsWith('not known') ? `The time to merge is ${time}` : time.replace(/^p/, 'P')
+  `The time to merge is ${time}`
 
 /** Returns what is known of a pull request, without what to do. */
 export const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
