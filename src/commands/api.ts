@@ -213,7 +213,7 @@ export const apiCommand = command({
     }),
     rawField: option(
       fieldList(parseRawField),
-      'Add a field whose value is text, such as 1 or true in quotes',
+      'Add a field whose value is always text: 1 and true are sent in quotes',
       { short: 'f' },
     ),
     input: option(fileName(), 'Read the body, a JSON object, from a file (- for standard input)'),

@@ -37,7 +37,7 @@ export const queueSettings = {
   concurrency: setting(integer(1), 'Maximum number of concurrent test runs'),
   bisectionConcurrency: setting(
     integer(1),
-    'Maximum number of concurrent test runs while a failed batch is split (as concurrency until set)',
+    'Maximum number of concurrent test runs while a failed batch is split (default: the same as concurrency)',
   ),
   testingTimeoutMinutes: setting(integer(0), 'Time limit for a test run in minutes; 0 means no limit'),
   pendingFailureDepth: setting(

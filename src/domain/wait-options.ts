@@ -28,7 +28,11 @@ export const waitOptions = {
   },
   interval: { type: intervalOrAuto, summary: 'Time between polls', default: 'auto' },
   grace: { type: duration, summary: 'How long to wait for a new submission to appear', default: '90s' },
-  giveUpAfter: { type: duration, summary: 'Give up when polling has failed for this long', default: '30m' },
+  giveUpAfter: {
+    type: duration,
+    summary: 'Stop if the service could not be read for this long',
+    default: '30m',
+  },
   timeout: { type: duration, summary: 'Time limit for the whole wait', default: '1h' },
 } as const
 

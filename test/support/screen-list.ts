@@ -87,6 +87,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'running', before: busy, lines: ['queue get'], also: ['document'] },
     { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue get'] },
     { title: 'empty', lines: ['queue get'] },
+    {
+      title: 'batches',
+      sandbox: { scenario: 'batch-failure' },
+      before: ['pr submit 1 2 3 4', 65],
+      lines: ['queue get'],
+    },
     { title: 'unknown', lines: ['queue get -b release'] },
   ],
   'queue-explain': [

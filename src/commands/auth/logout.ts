@@ -16,7 +16,7 @@ import { readOrigin } from './service.ts'
 export const authLogoutCommand = command({
   name: 'auth logout',
   destructive: true,
-  summary: 'Remove the stored token for the base URL, and a profile without settings',
+  summary: 'Remove the stored token, and with it a profile without settings',
   prints: 'nothing',
   examples: ['mergeq auth logout'],
   async run(_, cli) {

@@ -174,7 +174,7 @@ export const flakyMatchCommand = command({
     allowEmpty: flag('Allow files without test cases, if others have some'),
     allow: option(
       choice(['known', 'quarantined'], 'known|quarantined'),
-      'Failures that pass: quarantined tests only, or all that are known to fail',
+      'Failures to accept: those of quarantined tests, or of all tests that are known to fail',
       { default: 'quarantined' },
     ),
     variant: option(text('variant', 'name'), 'Compare with the tests of this variant only'),

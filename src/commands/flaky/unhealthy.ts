@@ -29,7 +29,7 @@ const unhealthyScreenColumns: readonly Column[] = [
 
 export const flakyUnhealthyCommand = command({
   name: 'flaky unhealthy',
-  summary: 'List the flaky tests of the service, then the broken',
+  summary: 'List flaky tests, then broken ones',
   operation: listUnhealthyTests,
   options: {
     ...paramsOf(listUnhealthyTests),

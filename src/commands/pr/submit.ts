@@ -124,8 +124,8 @@ export const prSubmitCommand = command({
       if (base !== undefined) await cli.logger.info(base)
       const shown = show(
         sent,
-        before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
-          ? describeResubmission(pr, before ?? {}, { priority, noBatch })
+        record?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
+          ? describeResubmission(pr, record ?? {}, { priority, noBatch })
           : `Submitted #${pr} to the queue for ${targetBranch}.`,
       )
       return isStacked(record, targetBranch)

@@ -31,7 +31,7 @@ export const waitInputs = {
   matchHead: option(headCommit, 'Exit 14 if another commit is or becomes the head of the pull request'),
   giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),
-  noBell: { ...flag('Do not ring the bell of the terminal after a wait of more than 10s'), advanced: true },
+  noBell: { ...flag('Do not ring the terminal bell when a wait of more than 10s ends'), advanced: true },
 }
 
 /** A record of a wait is a result or, in NDJSON, also a state change. */

@@ -69,7 +69,7 @@ export const severalQueues = (does: string) => ({
 export const queuesFile = (does: string) =>
   option(
     fileName('file|directory'),
-    `${does} the queues that this queue file (- for standard input) or the files of this directory name, also those without metrics`,
+    `${does} the queues in this queue file (- for standard input), or in the files of this directory, also those without metrics`,
     { short: 'f' },
   )
 

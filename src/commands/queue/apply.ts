@@ -139,7 +139,10 @@ export const queueApplyCommand = command({
     file: fileInput,
     yes: yesInput,
     create: flag('Create the queues that do not exist'),
-    record: option(fileName('file'), 'Write the settings before to this file; to undo the changes, apply it'),
+    record: option(
+      fileName('file'),
+      'Write the old settings to this file; to undo the changes, apply that file',
+    ),
     ifMatch: option(digest, 'Apply only if the live settings match this digest'),
     includeState: includeStateInput,
     set: settingsOf(updateQueue),

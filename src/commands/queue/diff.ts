@@ -194,11 +194,9 @@ export const queueDiffCommand = command({
     withBranch: option(branch, 'Compare with the queue for this branch instead of files', {
       values: 'branches',
     }),
-    strict: flag(
-      'Report queues that queue list shows and no file describes, of the repositories of the files',
-    ),
+    strict: flag('Also report the queues that have no file, of the repositories of the files'),
     offline: flag('Only check the files: without a token, and without a request'),
-    allRepos: flag('With --strict: of all repositories of the organization'),
+    allRepos: flag('With --strict: the queues of all repositories of the organization'),
     includeState: includeStateInput,
     set: settingsOf(getQueue),
   },

@@ -7,8 +7,8 @@ import {
   listPullRequests,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
 import { toMergeqError } from '../../errors.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'

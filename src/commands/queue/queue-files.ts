@@ -17,7 +17,7 @@ import { isDefaultsFile, type LoadedDefaults, readDefaults } from './defaults.ts
 import { formatValue } from './format-setting.ts'
 import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'
 
-export const includeStateInput = flag("Include the queue's state, which is ignored by default")
+export const includeStateInput = flag('Include the state of the queue (left out by default)')
 
 const flagFile = flagInput(
   'file',

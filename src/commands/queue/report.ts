@@ -124,7 +124,7 @@ const rangeRecord = ({ range, numbers, end }: ReadRange): JsonObject => ({
 
 export const queueReportCommand = command({
   name: 'queue report',
-  summary: 'Summarize finished test runs beside the range before (not if self-hosted)',
+  summary: 'Summarize test runs, and compare with the time before (not if self-hosted)',
   alsoSends: [getQueue, testingResultsPage],
   exits: ['incomplete'],
   options: {
@@ -135,7 +135,7 @@ export const queueReportCommand = command({
   },
   fields: { names: fieldNames(queueReportRecord), columns: measureColumns },
   prints: {
-    table: 'one row per measure, with what it is a part of',
+    table: 'one row per measure, each with its total',
     json: '{"repo","targetBranch","range","before","notes"}; "before" is null if it was not read',
     ndjson: 'the same, on one line',
   },

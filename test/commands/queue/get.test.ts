@@ -95,6 +95,34 @@ describe('queue get on a terminal', () => {
     expect(out).toMatch(/^acme\/web main {2}► running {3}1 of 2 test runs · 1 pending failure · 1 waiting\n/)
   })
 
+  test('says who is tested together, with one request, where the service says it', async () => {
+    const batching = queue('RUNNING', ...[5, 6, 8, 9].map(pr => entry(pr, 'TESTING')))
+    const runs = ['one', 'one', 'two', 'two']
+    const pullRequests = [5, 6, 8, 9].map((prNumber, index) => ({
+      prNumber,
+      state: 'testing',
+      testRunId: runs[index],
+    }))
+    const showWith = (several: Answer) =>
+      show(
+        { ...batching, batch: true, concurrency: 2 },
+        {
+          answer: ({ path, body }) => {
+            if (path === '/v1/getQueue')
+              return { body: JSON.stringify({ ...batching, batch: true, concurrency: 2 }) }
+            if (path !== '/v1/getSubmittedPullRequests') return noMetrics
+            expect(JSON.parse(body).includeTimeline).toBe(true)
+            return several
+          },
+        },
+      )
+    const { out, requests } = await showWith({ body: JSON.stringify({ pullRequests }) })
+    expect(out).toMatch(/ 2 of 2 test runs\nTested together: #5, #6; #8, #9\n/)
+    expect(paths(requests).filter(path => path.includes('PullRequest'))).toHaveLength(1)
+    const unknown = await showWith({ status: 404 })
+    expect(unknown.out).toMatch(/ 4 testing in batches\n {3}PR/)
+  })
+
   test('does not wait for metrics that never come', async () => {
     const { code, out } = await show(running, { metrics: new Promise(() => undefined) })
     expect({ code, isSaid: out.includes('median') }).toEqual({ code: 0, isSaid: false })
