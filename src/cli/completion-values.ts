@@ -1,16 +1,19 @@
 import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { RequestLimits } from '../api/service-client.ts'
 import { listRemoteBranches } from '../config/git.ts'
 import { type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { findStored, openStore, profileNames } from '../config/store.ts'
+import { pluralize } from '../domain/format.ts'
+import { defaultPageSize } from '../domain/limits.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isPullRequestReference, parsePullRequest } from '../domain/values/pull-request.ts'
 import type { Host } from '../host/host.ts'
-import { getString } from '../json.ts'
+import { getArray, getString } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
-import type { SecretOutput } from '../run/command.ts'
+import type { CommandClient, SecretOutput } from '../run/command.ts'
 import { flagName, type ValueSource } from '../run/inputs.ts'
 import { createCommandClient } from './run.ts'
 
@@ -35,6 +38,9 @@ export interface ValueLookup {
 
 /** The time in which all values must be found, in milliseconds. */
 const lookupTimeLimit = 1_000
+
+/** In milliseconds. */
+const day = 86_400_000
 
 /** The largest response that is read, in bytes: reading a larger one would take too long. */
 const maxResponseSize = 1024 * 1024
@@ -76,7 +82,7 @@ async function readSource(
   host: Host,
   secrets: SecretOutput,
   deadline: number,
-): Promise<readonly (readonly [value: string, description: string])[]> {
+): Promise<Values> {
   switch (lookup.source) {
     case 'branches':
       return (await listRemoteBranches(host)).map(branch => [branch, ''])
@@ -88,21 +94,25 @@ async function readSource(
       )
     }
     case 'pull-requests':
-      return readQueue(lookup, host, secrets, deadline)
+      return readFromService(lookup, host, secrets, deadline, (...given) => readQueue(lookup.words, ...given))
+    case 'owners':
+      return readFromService(lookup, host, secrets, deadline, readOwners)
   }
 }
 
+type Values = readonly (readonly [value: string, description: string])[]
+
 /**
- * Returns the pull requests of the queue that were not typed yet. Sends one request, without retries, which ends
- * at `deadline`, in milliseconds since 1970. Throws where a command would: without a token, and when the request
- * fails.
+ * Reads values from the service: one request, without retries, which ends at `deadline`, in milliseconds since 1970.
+ * Throws where a command would: without a token, and when the request fails.
  */
-async function readQueue(
-  { args, words }: ValueLookup,
+async function readFromService(
+  { args }: ValueLookup,
   host: Host,
   secrets: SecretOutput,
   deadline: number,
-): Promise<readonly (readonly [value: string, description: string])[]> {
+  read: (client: CommandClient, limits: RequestLimits, remaining: () => number) => Promise<Values>,
+): Promise<Values> {
   const silent = { write: async () => undefined }
   const settings = resolveSettings(args, host, {
     changes: false,
@@ -121,22 +131,51 @@ async function readQueue(
     tokenTime: 0,
   })
   try {
-    const queue = {
-      repo: await settings.require('repo'),
-      targetBranch: await settings.require('targetBranch'),
-    }
-    if (remaining() === 0) return []
-    const limits = { maxRetries: 0, timeout: remaining, maxResponseSize }
-    const { response } = await callOperation(client, getQueue, queue, { limits })
-    const typed = new Set(words.filter(isPullRequestReference).map(word => parsePullRequest(word).number))
-    return queueEntries(response.records[0] ?? {})
-      .filter(({ pr }) => !typed.has(pr))
-      .map(({ pr, state, record }) => {
-        const texts = [state.toLowerCase().replaceAll('_', ' '), getString(record, 'prTitle') ?? '']
-        return [String(pr), texts.filter(text => text !== '').join(': ')]
-      })
+    return await read(client, { maxRetries: 0, timeout: remaining, maxResponseSize }, remaining)
   } finally {
     // A DNS lookup that hangs must not delay the shell.
     client.close().catch(() => undefined)
   }
+}
+
+/** Returns the pull requests of the queue that were not typed yet. */
+async function readQueue(
+  words: readonly string[],
+  client: CommandClient,
+  limits: RequestLimits,
+  remaining: () => number,
+): Promise<Values> {
+  const repo = await client.settings.require('repo')
+  const targetBranch = await client.settings.require('targetBranch')
+  if (remaining() === 0) return []
+  const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
+  const typed = new Set(words.filter(isPullRequestReference).map(word => parsePullRequest(word).number))
+  return queueEntries(response.records[0] ?? {})
+    .filter(({ pr }) => !typed.has(pr))
+    .map(({ pr, state, record }) => {
+      const texts = [state.toLowerCase().replaceAll('_', ' '), getString(record, 'prTitle') ?? '']
+      return [String(pr), texts.filter(text => text !== '').join(': ')]
+    })
+}
+
+/** Returns the owners of the tests that failed in the last day, as far as one page has them, by how many those are. */
+async function readOwners(
+  client: CommandClient,
+  limits: RequestLimits,
+  remaining: () => number,
+): Promise<Values> {
+  const repo = await client.settings.require('repo')
+  const org = await client.settings.require('org')
+  if (remaining() === 0) return []
+  const { failingTestsPage } = await import('../api/operations/tests.ts')
+  const end = client.host.clock.now()
+  const page = { repo, org, start: end - day, end, pageSize: defaultPageSize, pageToken: '' }
+  const { response } = await callOperation(client, failingTestsPage, page, { limits })
+  const counts = new Map<string, number>()
+  for (const test of response.records)
+    for (const owner of getArray(test, 'codeowners'))
+      if (typeof owner === 'string') counts.set(owner, (counts.get(owner) ?? 0) + 1)
+  return [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([owner, count]) => [owner, pluralize(count, 'test')])
 }
