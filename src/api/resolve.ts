@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts'
-import { usageError } from '../errors.ts'
+import { type MergeqError, usageError } from '../errors.ts'
 import type { BodyOverride, NameOf, Operation, Param, Params, ParamValues } from './operation.ts'
 
 /** Who makes a request: the command line or the library. */
@@ -29,21 +29,25 @@ export async function resolveValues<P extends Params>(
 }
 
 /** Throws a usage error for values that exclude each other, or that are not enough. */
-export function checkValues<P extends Params>(
-  operation: Operation<P>,
+function checkValues<P extends Params>(
+  { exclusive = [], check }: Operation<P>,
   values: ParamValues<P>,
   overrides: readonly BodyOverride[],
-  { nameOf, prefix }: Pick<Caller, 'nameOf' | 'prefix'>,
+  { nameOf, prefix }: Caller,
 ): void {
   const given = new Map<string, unknown>(Object.entries(values))
-  for (const pair of operation.exclusive ?? [])
+  for (const pair of exclusive)
     if (pair.every(name => given.get(name) !== undefined && given.get(name) !== false))
-      throw usageError(
-        `${prefix}${pair.map(name => nameOf(name)).join(' and ')} cannot be used together.`,
-        'Use only one of them.',
+      throw exclusiveError(
+        pair.map(name => nameOf(name)),
+        prefix,
       )
-  operation.check?.(values, overrides.length > 0, nameOf)
+  check?.(values, overrides.length > 0, nameOf)
 }
+
+/** The usage error of two options of which a request takes only one. */
+export const exclusiveError = (names: readonly string[], prefix = ''): MergeqError =>
+  usageError(`${prefix}${names.join(' and ')} cannot be used together.`, 'Use only one of them.')
 
 /** Returns the value that a setting gives to a param. Throws a usage error for a required value that is missing. */
 export function valueFromSettings(

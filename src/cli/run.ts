@@ -24,7 +24,7 @@ import type {
 } from '../run/command.ts'
 import { fieldsOf, selectFields } from '../run/fields.ts'
 import { flagName } from '../run/inputs.ts'
-import { inputContext, readInputs } from '../run/values.ts'
+import { checkEnough, checkExclusive, inputContext, readInputs } from '../run/values.ts'
 import { flagFormat } from './parse.ts'
 
 /** What a command runs in. */
@@ -44,7 +44,9 @@ export async function runCommand(
   try {
     // A change is refused before the command reads anything or asks.
     if (sendsChange(command) && !cli.options.dryRun) await requireWritable(cli.client())
+    checkExclusive(command, args)
     const values = await readInputs(command.inputs, args, inputContext(cli))
+    checkEnough(command, values)
     return await command.run(values, cli)
   } finally {
     // Closing takes 1.5 ms, and the end of the process closes the connections, too.

@@ -7,13 +7,13 @@ import {
   type Params,
   parseOverride,
 } from '../api/operation.ts'
-import type { Caller } from '../api/resolve.ts'
+import { type Caller, exclusiveError } from '../api/resolve.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'
 import { listOf, textual } from '../domain/values/types.ts'
-import type { Cli } from './command.ts'
+import type { Cli, RegisteredCommand } from './command.ts'
 import { pullRequestArguments, pullRequestNumber, readPullRequests } from './common-inputs.ts'
 import {
   flagInput,
@@ -44,6 +44,36 @@ export async function readInputs<F extends Inputs>(
     entries.push([name, await input.read(args, context)])
   return Object.fromEntries(entries) as InputValues<F>
 }
+
+/**
+ * Throws a usage error for words that an operation takes only one of. A value of a setting does not count: it is for a
+ * command line without the words.
+ */
+export function checkExclusive({ operation, definitions }: RegisteredCommand, args: ParsedArgs): void {
+  for (const pair of operation?.exclusive ?? []) {
+    const typed = pair.flatMap(
+      param =>
+        definitions.find(({ name }) => (name === param || name === flagName(param)) && args.has(name)) ?? [],
+    )
+    if (typed.length === pair.length) throw exclusiveError(typed.map(({ name }) => wordOf(name)))
+  }
+}
+
+/** An option as it is typed, an argument as usage shows it: `<pr>`. */
+const wordOf = (name: string): string => (name.startsWith('-') ? name : `<${name}>`)
+
+/** Throws a usage error for values of a command that are not enough for its operation. */
+export function checkEnough({ operation, command }: RegisteredCommand, { set, ...values }: Values): void {
+  if (operation?.check === undefined) return
+  const names = Object.keys(operation.params)
+  const missing = names.find(name => !Object.hasOwn(values, name))
+  if (missing !== undefined)
+    throw new Error(`${command} has no option for ${missing}, which is to be checked`)
+  const params = Object.fromEntries(names.map(name => [name, values[name]]))
+  operation.check(params, Array.isArray(set) && set.length > 0, flagName)
+}
+
+type Values = Readonly<Record<string, unknown>>
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
 export const inputContext = (cli: Cli): InputContext => ({
@@ -172,7 +202,7 @@ export function readOverrides(
     // A constant is what the command implies: `queue pause` and its state.
     const isFixed = definitions.length === 0 && setting === undefined
     if (isFixed) return [{ name: 'the command', param }]
-    return name === undefined ? [] : [{ name: name.startsWith('-') ? name : `<${name}>`, param }]
+    return name === undefined ? [] : [{ name: wordOf(name), param }]
   })
   checkOverrides(flagOption(args), overrides, setters)
   return overrides

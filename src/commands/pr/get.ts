@@ -8,7 +8,6 @@ import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { waitOptions } from '../../domain/wait-options.ts'
-import { usageError } from '../../errors.ts'
 import { getNumber } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command, drawsResults } from '../../run/command.ts'
@@ -32,8 +31,6 @@ const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
   async read(args, context) {
     const head = await headInput.read(args, context)
     if (head === undefined) return (await pullRequests.read(args, context)).map(each => ({ ...each, head }))
-    if (args.has('pr'))
-      throw usageError('--head and a pull request cannot be used together.', 'Use only one of them.')
     const repo = await context.settings.require('repo')
     const targetBranch = await context.settings.require('targetBranch')
     return [{ repo, targetBranch, pr: undefined, head }]

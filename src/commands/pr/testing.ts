@@ -24,7 +24,7 @@ import {
 } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { extendError, failureOrThrow, type MergeqError, usageError } from '../../errors.ts'
+import { extendError, failureOrThrow, type MergeqError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import {
   linkSpan,
@@ -79,8 +79,6 @@ const wantedRun: Input<WantedRun> = {
   setting: 'testRun',
   async read(args, context) {
     const [[run], [asked]] = [args.get('run') ?? [], args.get('--pr') ?? []]
-    if (run !== undefined && asked !== undefined)
-      throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
     const word = asked ?? (run !== undefined && isPullRequestReference(run) ? run : undefined)
     if (word !== undefined)
       return { ...(await pullRequestOf(argsForPullRequest(args, word), context)), run: undefined }

@@ -11,11 +11,13 @@ import { forOne, readForPerson, send, show } from '../../run/send.ts'
 import { type Queue, setOf } from '../../run/values.ts'
 
 const { getQueue } = operations
-const { repo, targetBranch, state } = operations.updateQueue.params
+// The command gives the setting.
+const { check: _, exclusive: __, ...updateQueue } = operations.updateQueue
+const { repo, targetBranch, state } = updateQueue.params
 
 /** Sets the state of a queue and no other setting; there is a receipt, whatever the service responds. */
 export const setQueueState = {
-  ...operations.updateQueue,
+  ...updateQueue,
   params: { repo, targetBranch, state },
   decoder: emptyDecoder,
 }

@@ -2,7 +2,6 @@ import { type CallResult, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
-import { checkValues } from '../../api/resolve.ts'
 import { isEmpty, isOnlyRead } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { stateOf } from '../../domain/states.ts'
@@ -15,7 +14,7 @@ import { withoutDryRun } from '../../run/dry-run.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flagName, kebabCase } from '../../run/inputs.ts'
 import { forOne, readForPerson, send, show } from '../../run/send.ts'
-import { callerOf, paramsOf, type Queue, setOf } from '../../run/values.ts'
+import { paramsOf, type Queue, setOf } from '../../run/values.ts'
 import { formatSetting } from './format-setting.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
@@ -80,7 +79,6 @@ export const queueUpdateCommand = command({
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
   async run({ set, ...values }, cli) {
-    checkValues(updateQueue, values, set, callerOf(cli.settings))
     const { repo, targetBranch, ...options } = values
     const queue = { repo, targetBranch }
     const settings = sentSettings(options, set)
