@@ -131,6 +131,8 @@ export interface ErrorDetails {
   readonly mayBeVisible?: boolean
   /** The head commit of the pull request, where it is not the expected one. */
   readonly head?: string
+  /** Whether it was looked up what is missing, after a 404. */
+  readonly isExplained?: boolean
   /** Whether a person has seen the result that says what the message says. */
   readonly isShown?: boolean
 }

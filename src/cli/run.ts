@@ -6,7 +6,7 @@ import { createTokenReader } from '../config/token.ts'
 import { findFormat, printsData } from '../domain/output-formats.ts'
 import { parseDuration } from '../domain/values/time.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
-import { type MergeqError, usageError, withName } from '../errors.ts'
+import { isMergeqError, type MergeqError, usageError, withName } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
@@ -24,6 +24,7 @@ import type {
 } from '../run/command.ts'
 import { fieldsOf, selectFields } from '../run/fields.ts'
 import { flagName } from '../run/inputs.ts'
+import { explainNotFound } from '../run/send.ts'
 import { checkEnough, checkExclusive, inputContext, readInputs } from '../run/values.ts'
 import { flagFormat } from './parse.ts'
 
@@ -48,6 +49,8 @@ export async function runCommand(
     const values = await readInputs(command.inputs, args, inputContext(cli))
     checkEnough(command, values)
     return await command.run(values, cli)
+  } catch (error) {
+    throw isMergeqError(error) ? await explainNotFound(cli, error) : error
   } finally {
     // Closing takes 1.5 ms, and the end of the process closes the connections, too.
     setImmediate(cli.close)

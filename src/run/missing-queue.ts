@@ -1,6 +1,7 @@
 import { hasQueue } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
-import type { Operation, Resource } from '../api/operation.ts'
+import { type Operation, operationName } from '../api/operation.ts'
+import { serviceOperations } from '../api/operations/index.ts'
 import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
 import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
@@ -9,6 +10,7 @@ import { shellWord } from '../domain/suggested-command.ts'
 import {
   describeMissingQueue,
   isSameRepository,
+  parseRepository,
   type QueuePlace,
   type Repository,
 } from '../domain/values/repository.ts'
@@ -22,25 +24,25 @@ const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()
  * Returns the error of a request after a 404. If its queue does not exist, the error says so, and names the queue that
  * was probably meant, or those that the repository has. Reads the service at most twice for each queue.
  */
-export async function explainMissingQueue(
-  cli: Cli,
-  operation: Operation,
-  { repo, targetBranch }: Resource,
-  failure: MergeqError,
-): Promise<MergeqError> {
-  const makesQueue = operation.recovery?.ofQueue === true && operation.errors?.makesSubject === true
+export async function explainMissingQueue(cli: Cli, failure: MergeqError): Promise<MergeqError> {
+  const { repo, targetBranch, operation: name = '' } = failure.details
+  const operation: Operation | undefined = serviceOperations.find(
+    ({ route }) => operationName(route) === name,
+  )
+  const makesQueue = operation?.recovery?.ofQueue === true && operation.errors?.makesSubject === true
   if (repo === undefined || targetBranch === undefined || makesQueue) return failure
-  const place = { repo, targetBranch }
+  const place = { repo: parseRepository(repo), targetBranch }
   const sentence = describeMissingQueue(place)
   const isKnownToMiss = failure.message.startsWith(sentence)
   // Of an operation that not every service has, the error says what is missing.
-  if (operation.isHostedOnly === true && !isKnownToMiss) return failure
+  if (operation?.isHostedOnly === true && !isKnownToMiss) return failure
   const known = hints.get(cli) ?? new Map<string, Promise<string | undefined>>()
   hints.set(cli, known)
   const reading = known.get(sentence) ?? findHint(cli, place, isKnownToMiss)
   known.set(sentence, reading)
   const hint = await reading
-  return hint === undefined ? failure : extendError(failure, { hint }, `${sentence}.`)
+  if (hint === undefined) return extendError(failure, { isExplained: true })
+  return extendError(failure, { hint, isExplained: true }, `${sentence}.`)
 }
 
 /** Returns what to do about a queue that does not exist; undefined if it exists, or if that is not known. */

@@ -1,6 +1,5 @@
 import { type CallOptions, type CallResult, callOperation, readIfFound } from '../api/call.ts'
 import {
-  anyOperation,
   type BodyOverride,
   createReceipt,
   isChange,
@@ -9,7 +8,6 @@ import {
   type ParamValues,
   type Resource,
 } from '../api/operation.ts'
-import { resourceOf } from '../api/request.ts'
 import { type ErrorKind, exitCodeOf, failureOrThrow, isNotFound, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
@@ -28,7 +26,7 @@ export async function send<P extends Params>(
 ): Promise<CallResult<P> | Printed> {
   if (!cli.options.dryRun)
     return callOperation(cli.client(), operation, values, { ...options, overrides }).catch(
-      explainingNotFound(cli, operation, values),
+      explainingNotFound(cli),
     )
   const { printRequests } = await import('./dry-run.ts')
   await printRequests(cli, operation, [values], overrides)
@@ -43,9 +41,7 @@ export async function read<P extends Params>(
   options: CallOptions = {},
 ): Promise<CallResult<P>> {
   if (isChange(operation)) throw new Error(`${operation.route} is a change`)
-  return callOperation(cli.client(), operation, values, options).catch(
-    explainingNotFound(cli, operation, values),
-  )
+  return callOperation(cli.client(), operation, values, options).catch(explainingNotFound(cli))
 }
 
 /** Sends a change, and prints nothing; not in a dry run. */
@@ -55,25 +51,24 @@ export const sendChange = <P extends Params>(
   values: ParamValues<P>,
   options: CallOptions = {},
 ): Promise<CallResult<P>> =>
-  callOperation(cli.client(), operation, values, options).catch(explainingNotFound(cli, operation, values))
+  callOperation(cli.client(), operation, values, options).catch(explainingNotFound(cli))
 
 /** Throws the error of a request; that of a missing queue says which queue was probably meant. */
 const explainingNotFound =
-  <P extends Params>(cli: Cli, operation: Operation<P>, values: ParamValues<P>) =>
+  (cli: Cli) =>
   async (error: unknown): Promise<never> => {
-    throw await explainNotFound(cli, anyOperation(operation), resourceOf(values), failureOrThrow(error))
+    throw await explainNotFound(cli, failureOrThrow(error))
   }
 
-/** Returns the error of a request; that of a missing queue says which queue was probably meant. */
-export async function explainNotFound(
-  cli: Cli,
-  operation: Operation,
-  resource: Resource,
-  failure: MergeqError,
-): Promise<MergeqError> {
-  if (failure.kind !== 'not-found' || !isNotFound(failure) || !readsMore(cli)) return failure
+/**
+ * Returns an error; that of a missing queue says which queue was probably meant. What is thrown by `read` and by the
+ * `run` of a command is explained.
+ */
+export async function explainNotFound(cli: Cli, failure: MergeqError): Promise<MergeqError> {
+  const { kind, details } = failure
+  if (kind !== 'not-found' || !isNotFound(failure) || details.isExplained || !readsMore(cli)) return failure
   const { explainMissingQueue } = await import('./missing-queue.ts')
-  return explainMissingQueue(cli, operation, resource, failure)
+  return explainMissingQueue(cli, failure)
 }
 
 /** Throws the error that `explain` returns for one that was caught; if `explain` throws, the original one. */

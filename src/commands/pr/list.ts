@@ -6,13 +6,12 @@ import { describeWhen, formatDate } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
-import { toMergeqError, usageError } from '../../errors.ts'
+import { usageError } from '../../errors.ts'
 import { columns, pullRequestCsvColumns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
 import { type Input, paramInput } from '../../run/inputs.ts'
 import { runList } from '../../run/lists.ts'
-import { explainNotFound } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 
 const listColumns = columns(
@@ -106,8 +105,6 @@ export const prListCommand = command({
         const count = pluralize(shown, 'pull request')
         return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }
       },
-    }).catch(async error => {
-      throw await explainNotFound(cli, listPullRequests, values, toMergeqError(error))
     })
   },
 })

@@ -1,5 +1,5 @@
 // What a command prints while it waits for pull requests, event by event, and at the end.
-import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
+import { submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
 import { isUnderTest, waitOutcomes } from '../../domain/states.ts'
@@ -109,7 +109,7 @@ class WaitReporter implements WaitObserver {
 
   /** Names the queue that was probably meant, and one of several pull requests. */
   async explainFailure(failure: MergeqError, pullRequest: PullRequest): Promise<MergeqError> {
-    const explained = await explainNotFound(this.cli, submitPullRequest, pullRequest, failure)
+    const explained = await explainNotFound(this.cli, failure)
     return this.pullRequests.length > 1 ? withResource(explained, `#${pullRequest.pr}`) : explained
   }
 
@@ -240,10 +240,8 @@ class WaitReporter implements WaitObserver {
       await cli.printer.add(resultOf({}, () => continueLines(open, options)))
     }
     await cli.printer.end()
-    const failures = [...this.ended].flatMap(([pullRequest, { end }]) =>
-      end.failure === undefined
-        ? []
-        : [explainNotFound(cli, getSubmittedPullRequest, pullRequest, end.failure)],
+    const failures = [...this.ended.values()].flatMap(({ end: { failure } }) =>
+      failure === undefined ? [] : [explainNotFound(cli, failure)],
     )
     const exit = mostSevere([...this.ended.values()].map(({ exit }) => exit))
     if (this.ended.size > 1 && exit !== 0 && !this.isStream) await cli.logger.info(countOutcomes(this.ended))

@@ -2,7 +2,7 @@ import { readIfFound } from '../../api/call.ts'
 import { incompleteListError } from '../../api/list.ts'
 import type { List } from '../../api/operation.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
-import { listTestRuns, testingResultsPage } from '../../api/operations/testing-results.ts'
+import { testingResultsPage } from '../../api/operations/testing-results.ts'
 import { keptDays, parseKeptRange } from '../../domain/kept-range.ts'
 import { checkRequiredStatuses } from '../../domain/required-statuses.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/scheduling.ts'
@@ -10,14 +10,11 @@ import { getString, type JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 import { flagName } from '../../run/inputs.ts'
 import { readListOf } from '../../run/lists.ts'
-import { explained, explainNotFound } from '../../run/send.ts'
 import type { Queue } from '../../run/values.ts'
 
 /** Checks the required statuses in the last `count` finished test runs before `now`, the time of the service. */
 export async function checkStatuses(queue: Queue, count: number, now: number, cli: Cli) {
-  const ids = await readLastRuns(queue, count, now, cli).catch(
-    explained(cli, failure => explainNotFound(cli, listTestRuns, queue, failure)),
-  )
+  const ids = await readLastRuns(queue, count, now, cli)
   const readRun = (run: string) =>
     readIfFound(cli.client(), getMergeQueueTestingDetails, { ...queue, run, pr: undefined })
   const runs: JsonObject[] = []

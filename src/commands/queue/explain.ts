@@ -10,11 +10,9 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
-import { toMergeqError } from '../../errors.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import { explainNotFound } from '../../run/send.ts'
 import { queueInput, setOf } from '../../run/values.ts'
 
 export const queueExplainCommand = command({
@@ -39,8 +37,6 @@ export const queueExplainCommand = command({
     const explanation = await explainQueueAt({ values: queue, overrides: set }, cli.client(), {
       ofQueue: nextQueueCommands(cli.settings, queue),
       ofPullRequest: pr => nextCommands(cli.settings, { ...queue, pr }),
-    }).catch(async error => {
-      throw await explainNotFound(cli, getQueue, queue, toMergeqError(error))
     })
     const { queueExplanationLines, queueExplanationRows } = await import('./explanation-view.ts')
     await cli.printer.print({

@@ -17,7 +17,6 @@ import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flagName, paramInput } from '../../run/inputs.ts'
 import { readListOf } from '../../run/lists.ts'
-import { explained, explainNotFound } from '../../run/send.ts'
 import { type Queue, queueInput } from '../../run/values.ts'
 import { type Measure, measures, shownMeasure } from './report-measures.ts'
 
@@ -146,16 +145,13 @@ export const queueReportCommand = command({
   ],
   async run({ queue, since = '7d', until, maxPages }, cli) {
     const { options, printer, logger, startedAt } = cli
-    const explain = explained(cli, failure => explainNotFound(cli, listTestRuns, queue, failure))
-    const now = options.dryRun
-      ? startedAt
-      : await rangeEnd(cli.client(), listTestRuns, queue, startedAt).catch(explain)
+    const now = options.dryRun ? startedAt : await rangeEnd(cli.client(), listTestRuns, queue, startedAt)
     const range = parseKeptRange(since, until, now, flagName)
     if (options.dryRun)
       return printRequests(cli, testingResultsPage, [
         { ...queue, since: range.start, until: range.end, pageSize: 100 },
       ])
-    const main = await readRange({ range, queue, maxPages }, () => false, cli).catch(explain)
+    const main = await readRange({ range, queue, maxPages }, () => false, cli)
     const expected = rangeBefore(range, now)
     const pagesLeft = maxPages === undefined ? undefined : maxPages - main.end.pages
     const earlier =

@@ -3,13 +3,11 @@ import { listTestRuns } from '../../api/operations/testing-results.ts'
 import { formatDuration, pluralize } from '../../domain/format.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
-import { toMergeqError } from '../../errors.ts'
 import { getNumber, getString } from '../../json.ts'
 import { type Column, columns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
 import { runList } from '../../run/lists.ts'
-import { explainNotFound } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 
 const runColumns = columns(
@@ -77,8 +75,6 @@ export const queueRunsCommand = command({
         const count = pluralize(shown, 'result')
         return { footer: [complete ? `${count} of test runs for ${queue}.` : cutListSentence(count)] }
       },
-    }).catch(async error => {
-      throw await explainNotFound(cli, listTestRuns, values, toMergeqError(error))
     })
   },
 })

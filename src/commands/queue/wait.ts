@@ -99,9 +99,7 @@ const errorsOf = (results: readonly Ended[], cli: Cli): Promise<readonly MergeqE
   Promise.all(
     results.flatMap(({ place, end: { failure } }) => {
       if (failure === undefined) return []
-      return results.length > 1
-        ? withResource(failure, queueName(place))
-        : explainNotFound(cli, getQueue, place, failure)
+      return results.length > 1 ? withResource(failure, queueName(place)) : explainNotFound(cli, failure)
     }),
   )
 

@@ -7,14 +7,13 @@ import { maxConcurrent } from '../../domain/scheduling.ts'
 import { duration, moment } from '../../domain/values/types.ts'
 import { watchInterval } from '../../domain/wait-options.ts'
 import { startWaitTime } from '../../domain/wait-time.ts'
-import { mostSevere, toMergeqError, usageError } from '../../errors.ts'
+import { mostSevere, usageError } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { combineFields } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
-import { explainNotFound } from '../../run/send.ts'
 import { queueInput, setOf } from '../../run/values.ts'
-import { createQueueReader, type QueueReader } from '../../wait/queue-reader.ts'
+import { createQueueReader } from '../../wait/queue-reader.ts'
 import { readSeveral } from '../../wait/read-several.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { waitInputs } from '../pr/wait-options.ts'
@@ -114,13 +113,7 @@ export const queueWatchCommand = command({
     const queues = place === undefined ? await queuesOf(file, cli) : [place]
     const watched = queues.map(place => {
       const readQueue = createQueueReader(place, readerOptions)
-      const reader = isDrawn ? withActivity(readQueue, place) : readQueue
-      const read: QueueReader = (client, limits) =>
-        reader(client, limits).catch(async error => {
-          const failure = toMergeqError(error)
-          throw isSeveral ? failure : await explainNotFound(cli, getQueue, place, failure)
-        })
-      return { place, read }
+      return { place, read: isDrawn ? withActivity(readQueue, place) : readQueue }
     })
     const stream = createStreamView({ isSeveral, heartbeat }, cli)
     if (once) return printOnce(watched, stream, cli)
