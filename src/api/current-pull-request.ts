@@ -2,7 +2,6 @@ import type { Config } from '../config/settings.ts'
 import { pluralize } from '../domain/format.ts'
 import { missingPullRequestError } from '../domain/missing-pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { timeLeft } from '../domain/wait-time.ts'
 import { failureOrThrow, isPassing, MergeqError, usageError } from '../errors.ts'
 import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
@@ -53,7 +52,7 @@ export async function findCurrentPullRequest(
   if (commitProblem !== undefined)
     await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
   const number = await readNumber(client, { repo, targetBranch, head: branch }).catch(error => {
-    throw timeLeft(client.time) > 0 ? error : notFoundInTime(failureOrThrow(error))
+    throw client.time?.left() === 0 ? notFoundInTime(failureOrThrow(error)) : error
   })
   if (number === undefined) throw missing(`the service has no pull request for branch ${branch}`)
   if (number === null) throw missing('the record of the service has no pull request number')

@@ -1,7 +1,6 @@
 import { joinList } from '../domain/format.ts'
 import { sentSeconds } from '../domain/service-clock.ts'
 import { isOtherCommit } from '../domain/wait-state.ts'
-import { timeLeft } from '../domain/wait-time.ts'
 import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Advice } from './advice.ts'
@@ -116,7 +115,7 @@ async function recover<P extends Params>(
   const outcome = await readBack(sent, client)
   if (outcome === 'done') return confirmed
   if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
-  const isLate = clock.monotonic() - failedAt > maxReplayDelay || timeLeft(client.time) === 0
+  const isLate = clock.monotonic() - failedAt > maxReplayDelay || client.time?.left() === 0
   if (isUnclear(outcome) || !mayReplay || isLate) throw unknownOutcome(sent, failure, client, outcome)
   if (sent.head !== undefined) await requireHead(sent, sent.head, client)
   await inform('The change was not applied. Retrying once.', sent, client)
@@ -221,7 +220,8 @@ async function readBack<P extends Params>(
   for (const [index, pause] of readBackPauses.entries()) {
     if (index >= usualReadings && end === undefined) break
     // What was sent shortly before the time limit is read once (docs/reference/network.md, "Time limits").
-    if (pause > 0 && pause >= timeLeft(client.time)) return isSeen ? 'seen' : 'unclear'
+    if (pause > 0 && pause >= (client.time?.left() ?? Number.POSITIVE_INFINITY))
+      return isSeen ? 'seen' : 'unclear'
     if (pause > 0) await clock.sleep(pause, interrupted)
     const verdict = await readOnce(sent, client)
     if (verdict === 'done' || (typeof verdict === 'object' && verdict.isDated)) return verdict

@@ -1,7 +1,6 @@
 import { formatAge, formatDuration, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { decodeUtf8 } from '../domain/values/text.ts'
-import { attemptTime, mayBegin, timeLeft } from '../domain/wait-time.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Sending } from '../http/http-client.ts'
 import type { HttpResponse } from '../http/messages.ts'
@@ -49,7 +48,7 @@ export async function exchange<P extends Params>(
   options: ExchangeOptions = {},
 ): Promise<Exchange> {
   const token = options.token ?? (request.credential === 'token' ? await client.token() : undefined)
-  if (!mayBegin(client.time)) throw timeIsOver(client)
+  if (client.time?.mayBegin() === false) throw timeIsOver(client)
   const httpClient = await client.httpClient()
   const attempts = observeAttempts(client, request, options)
   if (client.options.verbose) await client.logger.debug(describeRequest(request, client))
@@ -89,10 +88,10 @@ function observeAttempts(
     startedAt,
     options: {
       maxRetries,
-      remaining: () => timeLeft(time),
+      remaining: () => time?.left() ?? Number.POSITIVE_INFINITY,
       timeout() {
         const usual = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
-        const limit = attemptTime(time, usual)
+        const limit = time?.limitAttempt(usual) ?? usual
         attempt = { number: attempt.number + 1, startedAt: clock.monotonic(), limit }
         logger.endProgress()
         return limit

@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import { minSecretLength } from '../domain/limits.ts'
 import { sandboxToken } from '../domain/scenario-names.ts'
-import { attemptTime, mayBegin, type WaitTime } from '../domain/wait-time.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { AuthoritiesFile } from '../http/certificates.ts'
@@ -80,10 +80,10 @@ export async function requireWritable({
 export const limitPrograms = <H extends ServiceHost>(host: H, time: WaitTime): H => ({
   ...host,
   readLine: (words, options) =>
-    host.readLine(words, { ...options, timeout: attemptTime(time, options.timeout) }),
+    host.readLine(words, { ...options, timeout: time.limitAttempt(options.timeout) }),
   git: async (args, options) =>
-    mayBegin(time)
-      ? host.git(args, { ...options, timeout: attemptTime(time, options.timeout) })
+    time.mayBegin()
+      ? host.git(args, { ...options, timeout: time.limitAttempt(options.timeout) })
       : { code: 1, out: '', timedOut: true },
 })
 

@@ -1,5 +1,5 @@
 import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
-import { mayBegin, type WaitTime } from '../domain/wait-time.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { isOutage, type MergeqError } from '../errors.ts'
 import { type Reading, readingOf } from './poll.ts'
 
@@ -27,7 +27,7 @@ export async function readSeveral<T, R>(
     return reading
   }
   const readings: Reading<R>[] = []
-  for await (const reading of mapConcurrent(items, maxConcurrent, readItem, () => mayBegin(time)))
+  for await (const reading of mapConcurrent(items, maxConcurrent, readItem, () => time?.mayBegin() !== false))
     readings.push(reading)
   return readings
 }

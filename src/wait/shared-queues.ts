@@ -3,7 +3,7 @@ import { getQueue } from '../api/operations/queues.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'
 import { maxTimerDelay } from '../domain/values/time.ts'
-import { timeLeft, type WaitTime } from '../domain/wait-time.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { Reading } from './poll.ts'
@@ -79,7 +79,7 @@ export function createSharedQueues(): SharedQueues {
       const follow = async (reading: SharedReading['reading']) => {
         const arrived = new AbortController()
         const signal = AbortSignal.any([interrupted, arrived.signal])
-        const limit = clock.sleep(Math.min(timeLeft(time), maxTimerDelay), signal).then(
+        const limit = clock.sleep(Math.min(time.left(), maxTimerDelay), signal).then(
           () => 'over' as const,
           error => {
             if (arrived.signal.aborted) return 'over' as const

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { bodyText } from '../../src/api/request.ts'
-import { attemptTime, mayBegin, startWaitTime, timeLeft } from '../../src/domain/wait-time.ts'
+import { startWaitTime } from '../../src/domain/wait-time.ts'
 import type { GitOptions, GitResult } from '../../src/host/host.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import { allCommands } from '../support/commands.ts'
@@ -150,14 +150,14 @@ test('an attempt has what is left, at least a second, and none begins a second a
   const time = startWaitTime(10_000, { monotonic: () => now })
   const at = (moment: number) => {
     now = moment
-    return { limit: attemptTime(time, 4_000), begins: mayBegin(time), left: timeLeft(time) }
+    return { limit: time.limitAttempt(4_000), begins: time.mayBegin(), left: time.left() }
   }
   expect(at(0)).toEqual({ limit: 4_000, begins: true, left: 10_000 })
   expect(at(7_000)).toEqual({ limit: 3_000, begins: true, left: 3_000 })
   expect(at(10_999)).toEqual({ limit: 1_000, begins: true, left: 0 })
   expect(at(11_000)).toMatchObject({ begins: false })
   const once = startWaitTime(0, { monotonic: () => 0 })
-  expect({ limit: attemptTime(once, 4_000), begins: mayBegin(once) }).toEqual({ limit: 4_000, begins: true })
+  expect({ limit: once.limitAttempt(4_000), begins: once.mayBegin() }).toEqual({ limit: 4_000, begins: true })
 })
 
 test('the cancellation after a moved head has 30 s, also when the time is over; not confirmed, it is 11', async () => {

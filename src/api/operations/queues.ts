@@ -3,7 +3,6 @@ import { withNormalizedState } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { defineOperation, inBody, queueParams } from '../operation.ts'
-import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
 
@@ -20,13 +19,16 @@ function settingField(key: string, { type, summary }: QueueSetting<unknown>): Fi
 export const queueSettingsRecord: RecordType = {
   name: 'QueueSettings',
   summary: 'The settings of a queue, as the service reports them.',
-  fields: {
-    branch: field('string', 'The target branch.'),
-    ...Object.fromEntries(
-      Object.entries(reportedSettings).map(([key, setting]) => [key, settingField(key, setting)]),
-    ),
-    allowedBotSubmitters: open('readonly Json[]'),
-    batchingRules: open('readonly Json[]'),
+  // Few runs ask for them.
+  get fields() {
+    return {
+      branch: field('string', 'The target branch.'),
+      ...Object.fromEntries(
+        Object.entries(reportedSettings).map(([key, setting]) => [key, settingField(key, setting)]),
+      ),
+      allowedBotSubmitters: open('readonly Json[]'),
+      batchingRules: open('readonly Json[]'),
+    }
   },
 }
 
@@ -59,21 +61,21 @@ export const getQueue = defineOperation({
   }),
 })
 
-const recoveredByQueue = (rule: RecoveryRule, change: string, done: string) =>
-  ({
-    change,
-    done,
-    readBack: { operation: getQueue, rule },
-    replay: 'if-not-applied',
-    ofQueue: true,
-  }) as const
+/** What the recovery of all changes of a queue has in common. */
+const recovery = { replay: 'if-not-applied', ofQueue: true } as const
 
 const { mode, concurrency } = queueSettings
 
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
-  recovery: { ...recoveredByQueue('create', 'creation', 'created'), alreadyAppliedStatus: 409 },
+  recovery: {
+    ...recovery,
+    change: 'creation',
+    done: 'created',
+    readBack: { operation: getQueue, rule: 'create' },
+    alreadyAppliedStatus: 409,
+  },
   params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
   errors: { check: ['repo', 'the permissions of the token'], makesSubject: true },
@@ -82,7 +84,12 @@ export const createQueue = defineOperation({
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
-  recovery: recoveredByQueue('update', 'update', 'updated'),
+  recovery: {
+    ...recovery,
+    change: 'update',
+    done: 'updated',
+    readBack: { operation: getQueue, rule: 'update' },
+  },
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides, nameOf) {
@@ -99,7 +106,13 @@ export const updateQueue = defineOperation({
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   summary: 'Deletes a queue, which must be empty.',
-  recovery: { ...recoveredByQueue('delete', 'deletion', 'deleted'), alreadyAppliedStatus: 404 },
+  recovery: {
+    ...recovery,
+    change: 'deletion',
+    done: 'deleted',
+    readBack: { operation: getQueue, rule: 'delete' },
+    alreadyAppliedStatus: 404,
+  },
   params: queueParams,
   decoder: emptyDecoder,
 })
