@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 export type SeedParts = readonly (string | number)[]
 
-const digest = (parts: SeedParts) => createHash('sha256').update(JSON.stringify(parts)).digest()
+const digest = (parts: SeedParts) => hash('sha256', JSON.stringify(parts), 'buffer')
 
 /** Creates lower-case hexadecimal digits; `length` is at most 64. */
 export const createHex = (length: number, ...parts: SeedParts): string =>

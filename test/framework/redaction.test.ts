@@ -143,7 +143,7 @@ describe('what was typed or found on this machine', () => {
   })
 
   test('is plain text without the token in a prompt', async () => {
-    const answer = () => json({})
+    const answer = () => json({ enqueuedPullRequests: [] })
     const typing = { terminal: true, inputTerminal: true, typed: ['no'] }
     const env = { MERGEQ_TARGET_BRANCH: `x${token}` }
     const { err } = await mergeq('queue delete', setting({ ...typing, answer, env }))
