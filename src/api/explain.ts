@@ -4,6 +4,7 @@ import {
   explanationOf,
   type UnreadSource,
 } from '../domain/explain/explain-pull-request.ts'
+import { testSlots } from '../domain/queue-entries.ts'
 import { stateOf } from '../domain/states.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import { isNotFound } from '../errors.ts'
@@ -42,8 +43,9 @@ export async function explain(
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record =
-    submitted && (await withTimeline(client, submitted, values, { overrides, limits, states: ['PENDING'] }))
+  // The timeline of one that is tested names its batch.
+  const states = testSlots(queue.record ?? null).isBatching ? ['PENDING', 'TESTING'] : ['PENDING']
+  const record = submitted && (await withTimeline(client, submitted, values, { overrides, limits, states }))
   // What waits for its tests has no test run; its timeline may name one that ended.
   const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))
   const testRun = isTested ? await readTestRun(record, values, client, limits) : {}

@@ -91,7 +91,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       title: 'batches',
       sandbox: { scenario: 'batch-failure' },
       before: ['pr submit 1 2 3 4', 65],
-      lines: ['queue get'],
+      lines: ['queue get', 'pr explain 2'],
     },
     { title: 'unknown', lines: ['queue get -b release'] },
   ],

@@ -66,7 +66,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     case 'PENDING_FAILURE':
       return [
         first,
-        ...(run?.isOfSplit === true && state === 'TESTING' ? [testedAgain] : []),
+        ...(state === 'TESTING' ? testedAgain(facts.record, run) : []),
         ...checks,
         ...queueStateFindings(facts, []),
         ...position,
@@ -94,9 +94,12 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   }
 }
 
-const testedAgain: Finding = {
-  code: 'batch-split',
-  message: 'It is tested again: its batch failed and is being split.',
+/** Says that a pull request under test is tested again, and as far as its timeline says it, of which batch it was. */
+function testedAgain(record: JsonObject, run: TestRun | undefined): readonly Finding[] {
+  const split = describeSplit(record)
+  if (split === undefined && run?.isOfSplit !== true) return []
+  const message = `It is tested again: ${split ?? 'its batch failed and is being split'}.`
+  return [{ code: 'batch-split', message }]
 }
 
 const stateMessages = new Map([

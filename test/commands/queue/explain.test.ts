@@ -98,7 +98,8 @@ test('pull requests of one test run are a batch', async () => {
     { testRunId: 'one', pullRequests: [5, 6] },
     { testRunId: 'two', pullRequests: [7] },
   ])
-  expect(requests.length).toBe(10)
+  // The head is read again with its timeline.
+  expect(requests.length).toBe(11)
 })
 
 test('the pull requests under test are read with one request, if the service tells of several', async () => {
@@ -111,7 +112,7 @@ test('the pull requests under test are read with one request, if the service tel
   })
   expect(JSON.parse(out).batches).toEqual([{ testRunId: 'one', pullRequests: [5, 6] }])
   const ofOne = requests.filter(({ path }) => path.endsWith('/getSubmittedPullRequest'))
-  expect(ofOne.map(({ body }) => JSON.parse(body).pr.number)).toEqual([5])
+  expect(ofOne.map(({ body }) => JSON.parse(body).pr.number)).toEqual([5, 5])
 })
 
 test('without the list of pull requests, the metrics say how many are not ready, and no step lists them', async () => {
