@@ -16,8 +16,6 @@ import { automaticDelay, type Reading } from './poll.ts'
 import { requestQueue } from './shared-queues.ts'
 import type { TrackedPullRequest, Wait } from './wait.ts'
 
-type Readings = Map<TrackedPullRequest, Reading<WaitObservation>>
-
 /**
  * Reads the states of pull requests: each queue once, then, 50 at a time, the pull requests that no queue lists; one at a
  * time if the service does not tell of several. A single pull request is read without its queue, unless its state has not
@@ -31,7 +29,7 @@ export async function readPullRequests(
 ): Promise<ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>> {
   const { time } = wait
   const queues = new Map<string, JsonObject>()
-  const seen: Readings = new Map()
+  const seen = new Map<TrackedPullRequest, Reading<WaitObservation>>()
   const names = all.map(({ pullRequest }) => queueName(pullRequest))
   for (const name of new Set(names)) {
     const inQueue = all.filter((_, index) => names[index] === name)
@@ -55,7 +53,7 @@ export async function readPullRequests(
       ? readRecord(tracked, queue, observation, wait)
       : { value: await withReason(tracked, observation, wait) }
   }
-  const readings: Readings = new Map()
+  const readings = new Map<TrackedPullRequest, Reading<WaitObservation>>()
   let isRejected = false
   const mayStart = () => time.hasTime() && !isRejected
   const read = async (tracked: TrackedPullRequest) => ({ tracked, reading: await readOne(tracked) })
@@ -98,7 +96,13 @@ async function readQueue(
   name: string,
   inQueue: readonly TrackedPullRequest[],
   wait: Wait,
-): Promise<{ readonly queue?: JsonObject; readonly readings: Readings } | undefined> {
+): Promise<
+  | {
+      readonly queue?: JsonObject
+      readonly readings: ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>
+    }
+  | undefined
+> {
   const { client, options, limits, unreadableQueues, time, sharing } = wait
   const { logger } = client
   const { failOnPaused } = options
@@ -111,7 +115,7 @@ async function readQueue(
     if (reading === undefined) return undefined
     const { queue, age, at, askedAt, date } = reading
     const entries = new Map(queueEntries(queue).map(entry => [entry.pr, entry]))
-    const readings: Readings = new Map()
+    const readings = new Map<TrackedPullRequest, Reading<WaitObservation>>()
     for (const tracked of inQueue) {
       const entry = entries.get(tracked.pullRequest.pr)
       if (entry === undefined) continue
@@ -141,8 +145,11 @@ async function readQueue(
 }
 
 /** Reads pull requests of a queue, several in one request, and returns what that says of them. */
-async function readSeveral(all: readonly TrackedPullRequest[], wait: Wait): Promise<Readings> {
-  const readings: Readings = new Map()
+async function readSeveral(
+  all: readonly TrackedPullRequest[],
+  wait: Wait,
+): Promise<ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>> {
+  const readings = new Map<TrackedPullRequest, Reading<WaitObservation>>()
   // What the caller adds to the body belongs to the request for one pull request.
   if (wait.overrides.length > 0) return readings
   for (const part of partsToRead(all)) {
@@ -152,10 +159,13 @@ async function readSeveral(all: readonly TrackedPullRequest[], wait: Wait): Prom
   return readings
 }
 
-async function readPart(part: readonly TrackedPullRequest[], wait: Wait): Promise<Readings> {
+async function readPart(
+  part: readonly TrackedPullRequest[],
+  wait: Wait,
+): Promise<ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>> {
   const { client, limits, time } = wait
   const { clock } = client.host
-  const readings: Readings = new Map()
+  const readings = new Map<TrackedPullRequest, Reading<WaitObservation>>()
   const [first] = part
   if (first === undefined) return readings
   const askedAt = clock.now()

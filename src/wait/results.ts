@@ -37,6 +37,8 @@ const maxFailingReads = 10
 
 /** The result of a wait for a pull request (docs/reference/cli.md, "Waiting"). */
 export interface WaitResult {
+  readonly tracked: TrackedPullRequest
+  readonly end: WaitEnd
   readonly exit: number
   /** Whether it failed or was cancelled, and may have merged all the same. */
   readonly mayBeMerged: boolean
@@ -130,7 +132,7 @@ export async function createResult(
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
-  return { exit, mayBeMerged: isOver && mayBeMerged, reason, failingChecks, record }
+  return { tracked, end, exit, mayBeMerged: isOver && mayBeMerged, reason, failingChecks, record }
 }
 
 /** Returns the sentence about what the service says; undefined if it says nothing. */

@@ -9,6 +9,7 @@ import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-req
 import { repositoryKey } from '../../domain/values/repository.ts'
 import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
+import { getArray, getString } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { type Cli, timeOfWait } from '../../run/command.ts'
 import type { RecordFields } from '../../run/fields.ts'
@@ -50,6 +51,25 @@ export const waitRecord: RecordFields = {
     ['SECONDS', 'elapsedSeconds', 'number'],
   ),
 }
+
+/** The columns of a result in Markdown, which is the summary of a CI job. */
+export const markdownColumns = columns(
+  ['PR', 'pr', 'pr'],
+  ['OUTCOME', 'outcome'],
+  ['REASON', 'reason'],
+  ['URL', 'url'],
+  [
+    'FAILING CHECKS',
+    'failingChecks',
+    'plain',
+    {
+      show: row =>
+        getArray(row, 'failingChecks')
+          .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
+          .join(', '),
+    },
+  ],
+)
 
 /** A record of a wait that submits. */
 export const submitRecord: RecordFields = { ...waitRecord, names: [...waitRecord.names, 'submitted'] }

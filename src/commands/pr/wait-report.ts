@@ -13,9 +13,9 @@ import {
   type WaitOptions,
 } from '../../domain/wait-state.ts'
 import { type MergeqError, mostSevere } from '../../errors.ts'
-import { getArray, getString, type JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.ts'
-import { columns, type Result, singleRecord } from '../../output/view.ts'
+import { type Result, singleRecord } from '../../output/view.ts'
 import { type Cli, drawsResults, readsMore, timeOfWait } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { reportErrors, warnUnfinished, withResource } from '../../run/each.ts'
@@ -29,6 +29,7 @@ import {
   describeAttempt,
   describePause,
   interruptedWaitError,
+  type WaitResult,
   withOpenReasons,
 } from '../../wait/results.ts'
 import {
@@ -40,7 +41,7 @@ import {
   type WaitObserver,
 } from '../../wait/wait.ts'
 import { readActivity } from '../queue/screen.ts'
-import { waitRecord } from './wait-options.ts'
+import { markdownColumns, waitRecord } from './wait-options.ts'
 import { continueLines, describeWaiting, endLines, stopSentence, waitLine } from './wait-screen.ts'
 
 /** Submits pull requests, waits for them, and prints what happens. Returns the most severe exit code. */
@@ -81,7 +82,7 @@ class WaitReporter implements WaitObserver {
   /** Whether each event is a line of NDJSON. */
   private readonly isStream: boolean
   private readonly signs: SignsOfLife
-  private readonly ended = new Map<PullRequest, Ended>()
+  private readonly ended = new Map<PullRequest, WaitResult>()
   private readonly unprinted: Set<PullRequest>
 
   constructor(pullRequests: readonly PullRequest[], wait: Wait, cli: Cli) {
@@ -186,7 +187,7 @@ class WaitReporter implements WaitObserver {
 
   /** The result, as soon as those before it are printed; in a log, the failing checks and what holds it as well. */
   async reportEnd(endedAs: TrackedPullRequest, lastEnd: WaitEnd): Promise<void> {
-    const { host, logger, settings, results, options } = this.cli
+    const { host, logger, results, options } = this.cli
     const isForPerson = results === 'screen' && readsMore(this.cli) && this.pullRequests.length === 1
     const { tracked, end } = isForPerson
       ? await withOpenReasons(endedAs, lastEnd, this.wait)
@@ -195,7 +196,7 @@ class WaitReporter implements WaitObserver {
     const { pr, targetBranch } = pullRequest
     const readsChecks = results !== 'rows' || !options.quiet
     const result = await createResult(tracked, end, this.wait, readsChecks)
-    const { failingChecks, exit, record, mayBeMerged } = result
+    const { failingChecks, mayBeMerged } = result
     if (mayBeMerged && results !== 'screen')
       await logger.warn(
         `#${pr} may have merged all the same. Look at ${targetBranch} before you submit it again.`,
@@ -206,14 +207,7 @@ class WaitReporter implements WaitObserver {
     const endsAtPause = end.outcome === 'pending' && this.wait.options.failOnPaused && isPaused(queue)
     if (endsAtPause && results !== 'screen')
       await logger.warnOnce(`The queue for ${queueName(pullRequest)} is paused (--fail-on-paused).`)
-    const { columns } = host.out
-    const { commandLine } = settings
-    const lines = () => {
-      const count = this.pullRequests.length
-      return endLines(tracked, end, result, { wait: this.wait, count, commandLine, columns })
-    }
-    const isMarkdown = options.format.name === 'markdown'
-    this.ended.set(pullRequest, { end, exit, result: resultOf(record, lines, isMarkdown) })
+    this.ended.set(pullRequest, result)
     await this.print(this.isStream)
   }
 
@@ -236,8 +230,7 @@ class WaitReporter implements WaitObserver {
     await ringBell(this.wait.time, cli)
     const open = pullRequests.filter(each => isOpen(this.ended.get(each)?.end))
     if (drawsResults(cli) && pullRequests.length > 1 && open.length > 0) {
-      const options = { commandLine: cli.settings.commandLine, columns: cli.host.out.columns }
-      await cli.printer.add(resultOf({}, () => continueLines(open, options)))
+      await cli.printer.add(resultOf({}, () => continueLines(open, cli)))
     }
     await cli.printer.end()
     const failures = [...this.ended.values()].flatMap(({ end: { failure } }) =>
@@ -255,7 +248,8 @@ class WaitReporter implements WaitObserver {
       const ended = this.ended.get(pullRequest)
       if (ended !== undefined) {
         this.unprinted.delete(pullRequest)
-        await this.cli.printer.add(ended.result)
+        const lines = () => endLines(ended, this.wait, this.pullRequests.length === 1, this.cli)
+        await this.cli.printer.add(resultOf(ended.record, lines, this.cli.options.format.name === 'markdown'))
       } else if (!skipsMissing) return
     }
   }
@@ -264,18 +258,11 @@ class WaitReporter implements WaitObserver {
 /** The time for the metrics, in milliseconds: nothing waits for them. */
 const metricsTime = 3_000
 
-/** How the wait for a pull request ended, and what is printed of it. */
-interface Ended {
-  readonly end: WaitEnd
-  readonly exit: number
-  readonly result: Result
-}
-
 const isOpen = (end: WaitEnd | undefined): boolean =>
   end?.outcome === 'timed-out' || end?.outcome === 'pending'
 
 /** Returns how many pull requests ended in which way: `3 merged, 1 failed (#9).` */
-function countOutcomes(all: ReadonlyMap<PullRequest, Ended>): string {
+function countOutcomes(all: ReadonlyMap<PullRequest, WaitResult>): string {
   const counts = waitOutcomes.flatMap(outcome => {
     const ended = [...all].filter(([, { end }]) => end.outcome === outcome)
     if (ended.length === 0) return []
@@ -285,25 +272,6 @@ function countOutcomes(all: ReadonlyMap<PullRequest, Ended>): string {
   })
   return `${counts.join(', ')}.`
 }
-
-/** The columns of the Markdown table, which is the summary of a CI job. */
-const markdownColumns = columns(
-  ['PR', 'pr', 'pr'],
-  ['OUTCOME', 'outcome'],
-  ['REASON', 'reason'],
-  ['URL', 'url'],
-  [
-    'FAILING CHECKS',
-    'failingChecks',
-    'plain',
-    {
-      show: row =>
-        getArray(row, 'failingChecks')
-          .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
-          .join(', '),
-    },
-  ],
-)
 
 /** Returns a record as a result; `lines` are drawn for a person. Of a change and an attempt, only NDJSON is printed. */
 const resultOf = (

@@ -6,7 +6,7 @@ import type { CommandLine } from '../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
 import { shortCommits } from '../../domain/values/commit.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { isPaused, missingState, type WaitEnd } from '../../domain/wait-state.ts'
+import { isPaused, missingState } from '../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import {
   linkSpan,
@@ -19,6 +19,7 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { textWidth } from '../../output/text-width.ts'
+import type { Cli } from '../../run/command.ts'
 import { type LinePart, type LineTimes, withTimes } from '../../run/waits.ts'
 import type { WaitResult } from '../../wait/results.ts'
 import { isBetweenAttempts, type TrackedPullRequest, type Wait } from '../../wait/wait.ts'
@@ -122,40 +123,31 @@ export function stopSentence(waiting: readonly TrackedPullRequest[]): string {
   return ['Stopped waiting.', ...stay, ...gone].join(' ')
 }
 
-/** What the lines about an end depend on besides it. */
-interface LinesOptions {
-  readonly wait: Wait
-  /** The number of pull requests that the command waits for. */
-  readonly count: number
-  readonly commandLine: CommandLine
-  readonly columns: number
-}
-
-/** Returns the lines about the end of a pull request: its sign, the sentence, the failing checks and the next commands. */
+/**
+ * Returns the lines about the end of a pull request: its sign, the sentence, the failing checks and the next commands.
+ * `isOnly` is whether the command waits for no other one.
+ */
 export function endLines(
-  tracked: TrackedPullRequest,
-  end: WaitEnd,
   result: WaitResult,
-  options: LinesOptions,
+  wait: Wait,
+  isOnly: boolean,
+  { host: { out }, settings: { commandLine } }: Cli,
 ): readonly StyledLine[] {
-  const sentence = [signOfEnd(tracked, end), ' ', ...styleReason(tracked, result)]
+  const sentence = [signOfEnd(result), ' ', ...styleReason(result)]
   return [
-    ...checkLines(sentence, result.failingChecks, options.columns),
-    ...stepLines(nextSteps(tracked, end, result, options), options.columns),
+    ...checkLines(sentence, result.failingChecks, out.columns),
+    ...stepLines(nextSteps(result, wait, isOnly, commandLine), out.columns),
   ]
 }
 
 /** Returns the line with the command that goes on waiting for several pull requests, after all results. */
 export const continueLines = (
   pullRequests: readonly PullRequest[],
-  { commandLine, columns }: Pick<LinesOptions, 'commandLine' | 'columns'>,
-): readonly StyledLine[] =>
-  stepLines([['To continue waiting', waitCommand(pullRequests, commandLine)]], columns)
+  { host: { out }, settings: { commandLine } }: Cli,
+): readonly StyledLine[] => stepLines([continueStep(pullRequests, commandLine)], out.columns)
 
-function signOfEnd(
-  { state: { state = '' } }: TrackedPullRequest,
-  { outcome, isSkipped = false }: WaitEnd,
-): Span {
+function signOfEnd({ tracked, end }: WaitResult): Span {
+  const { outcome, isSkipped = false } = end
   switch (outcome) {
     case 'merged':
     case 'failed':
@@ -165,7 +157,7 @@ function signOfEnd(
     case 'error':
       return signSpan('FAILED')
     default: {
-      const sign = signSpan(isSkipped ? 'SKIPPED' : state)
+      const sign = signSpan(isSkipped ? 'SKIPPED' : (tracked.state.state ?? ''))
       // A state that is not known has no sign.
       return sign.text === '' ? signSpan('WARN') : sign
     }
@@ -173,7 +165,7 @@ function signOfEnd(
 }
 
 /** Returns the sentence about the end of a wait with its link and the color of the state. */
-function styleReason({ pullRequest, state }: TrackedPullRequest, { reason }: WaitResult): Pieces {
+function styleReason({ tracked: { pullRequest, state }, reason }: WaitResult): Pieces {
   const { repo, pr } = pullRequest
   const spans = [linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)), wordsSpan(state.state ?? '')]
   return spans.reduce<Pieces>(
@@ -216,24 +208,28 @@ function checkLines(
   ]
 }
 
-type Step = readonly [purpose: string, command: string]
+const continueStep = (pullRequests: readonly PullRequest[], commandLine: CommandLine): string =>
+  `To continue waiting: ${waitCommand(pullRequests, commandLine)}`
 
+/** Returns the next commands, each with its purpose: `Details: mergeq pr explain 7`. */
 function nextSteps(
-  { pullRequest, state: { state, missingSince, submission }, record, queue, attempt }: TrackedPullRequest,
-  { outcome, isSkipped = false }: WaitEnd,
-  { mayBeMerged }: WaitResult,
-  { wait, count, commandLine }: LinesOptions,
-): readonly Step[] {
-  if (isSkipped) return []
+  { tracked, end, mayBeMerged }: WaitResult,
+  wait: Wait,
+  isOnly: boolean,
+  commandLine: CommandLine,
+): readonly string[] {
+  const { pullRequest, record, queue, attempt } = tracked
+  const { state, missingSince, submission } = tracked.state
+  if (end.isSkipped === true) return []
   const { pr } = pullRequest
-  const details: Step = ['Details', commandLine(['pr', 'explain', pr], pullRequest)]
+  const details = `Details: ${commandLine(['pr', 'explain', pr], pullRequest)}`
   const submit = commandLine(['pr', 'submit', pr], pullRequest)
   if (mayBeMerged) return [details]
-  switch (outcome === 'left' ? state?.toLowerCase() : outcome) {
+  switch (end.outcome === 'left' ? state?.toLowerCase() : end.outcome) {
     case 'failed':
-      return [details, ['After a fix', submit]]
+      return [details, `After a fix: ${submit}`]
     case 'cancelled':
-      return [details, ['To submit again', submit]]
+      return [details, `To submit again: ${submit}`]
     case 'stale': {
       const expected = wait.options.head ?? attempt.head ?? ''
       const [, found] = shortCommits(expected, getString(record, 'prSha') ?? '')
@@ -242,19 +238,17 @@ function nextSteps(
       const submits = wait.submission !== undefined
       const words = submits ? ['pr', 'submit', pr, '--wait'] : ['pr', 'wait', pr]
       const command = commandLine([...words, '--match-head', found], pullRequest)
-      return [[`To ${submits ? 'submit' : 'wait for'} the new head commit`, command]]
+      return [`To ${submits ? 'submit' : 'wait for'} the new head commit: ${command}`]
     }
     case 'timed-out':
     case 'pending': {
       if (state === undefined && missingSince !== undefined && submission === undefined)
-        return [['To submit it', submit]]
+        return [`To submit it: ${submit}`]
       // For several pull requests a single command follows all results.
-      const steps: Step[] =
-        count === 1 ? [['To continue waiting', waitCommand([pullRequest], commandLine)]] : []
+      const goOn = isOnly ? [continueStep([pullRequest], commandLine)] : []
       if (isPaused(queue))
-        steps.push(['If you manage the queue', commandLine(['queue', 'resume'], pullRequest)])
-      else if (count === 1) steps.push(details)
-      return steps
+        return [...goOn, `If you manage the queue: ${commandLine(['queue', 'resume'], pullRequest)}`]
+      return isOnly ? [...goOn, details] : goOn
     }
     default:
       return []
@@ -262,10 +256,9 @@ function nextSteps(
 }
 
 /** Returns steps on one line, or each on a line of its own where they are too long for that. */
-function stepLines(steps: readonly Step[], columns: number): readonly StyledLine[] {
-  const texts = steps.map(([purpose, command]) => `${purpose}: ${command}`)
-  const line = `  ${texts.join('      ')}`
-  if (texts.length === 0) return []
-  const lines = textWidth(line) <= columns ? [line] : texts.map(text => `  ${text}`)
+function stepLines(steps: readonly string[], columns: number): readonly StyledLine[] {
+  if (steps.length === 0) return []
+  const line = `  ${steps.join('      ')}`
+  const lines = textWidth(line) <= columns ? [line] : steps.map(step => `  ${step}`)
   return lines.map(text => [styled(text, 'dim')])
 }
