@@ -10,14 +10,15 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const kept = closeAfterTests()
 const place = temporaryFolder('mergeq-bundle-')
 
-/** Reads a queue, and with an argument explains it and waits, too. */
+/** Reads a queue, and with an argument explains it, waits and lands, too. */
 const bot = `
   const client = createClient({ discover: false, repo: 'acme/web', targetBranch: 'main', token: 'token', ...JSON.parse(process.env.OPTIONS) })
   const run = async () => {
     const seen = [(await client.getQueue()).state]
     if (process.argv[2] === 'all') {
       const [{ outcome }] = await client.waitForPullRequests({ prs: [parsePullRequest('#7').number], timeout: 0 })
-      seen.push(outcome, (await client.explainQueue()).targetBranch)
+      const [{ submitted }] = await client.landPullRequests({ prs: [7] })
+      seen.push(outcome, submitted, (await client.explainQueue()).targetBranch)
       for await (const change of client.watchQueue({ since: '1h' })) {
         seen.push(change.pr)
         break
@@ -97,12 +98,12 @@ test.each([
   ['an ES module', asModule],
   ['a CommonJS module', asCommonJs],
 ])('all methods work in %s', async (_, path) => {
-  expect(await runBot(path, 'all')).toEqual({ code: 0, out: 'RUNNING merged main 7 true\n', err: '' })
+  expect(await runBot(path, 'all')).toEqual({ code: 0, out: 'RUNNING merged false main 7 true\n', err: '' })
 })
 
 test.each(forms)('all methods work in a bundle: %s', async (name, input, output) => {
   const { path } = await bundle(input, { ...output, dir: join(place, name.replaceAll(' ', '-')) })
-  expect(await runBot(path, 'all')).toEqual({ code: 0, out: 'RUNNING merged main 7 true\n', err: '' })
+  expect(await runBot(path, 'all')).toEqual({ code: 0, out: 'RUNNING merged false main 7 true\n', err: '' })
 })
 
 // At first, without what waits share, watches and explanations, it had 387 KB.
