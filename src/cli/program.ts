@@ -5,7 +5,7 @@ import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
-import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
+import { hasUnicode, shouldColor, textStyles, toAscii } from '../output/styled-text.ts'
 import type { CommandGroup, CommandRunner } from '../run/command.ts'
 import { flagFormat, parseCommandLine } from './parse.ts'
 
@@ -61,7 +61,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     const { createLogger } = await import('../output/logger.ts')
     const stack = host.env.MERGEQ_DEBUG === '1'
     const verbose = args.has('--verbose')
-    const options = { quiet: false, verbose, json, stack, color: hasColor(host.err) }
+    const options = { quiet: false, verbose, json, stack, color: hasColor(host.err), styles: textStyles }
     await createLogger(host.err, options).error(failure)
     return failure.exit
   }

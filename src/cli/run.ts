@@ -11,7 +11,7 @@ import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
 import type { SpinnerText } from '../output/spinner.ts'
-import { shouldColor } from '../output/styled-text.ts'
+import { shouldColor, textStyles } from '../output/styled-text.ts'
 import { createAdvice } from '../run/advice.ts'
 import type {
   Cli,
@@ -144,6 +144,7 @@ function createCommandLogger(
     json: format.hasJsonErrors,
     stack: env.MERGEQ_DEBUG === '1',
     color: hasColor,
+    styles: textStyles,
     loadSpinner: hasSpinner ? loadSpinner : undefined,
   })
 }

@@ -2,8 +2,7 @@ import { type MergeqError, stackTraceOf } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Spinner, SpinnerText } from './spinner.ts'
-import { applyStyle, renderLine, type StyledLine } from './styled-text.ts'
-import { wrapLines } from './text-width.ts'
+import type { StyledLine, TextStyles } from './styled-text.ts'
 import type { Writer } from './view.ts'
 
 /** Where messages are written. They are wrapped at the columns of a terminal, and nowhere else. */
@@ -58,12 +57,14 @@ export interface LoggerOptions {
   readonly stack?: boolean
   /** Whether errors are colored. */
   readonly color?: boolean
+  /** How texts look on a terminal; the library has none, and does not take along what that needs. */
+  readonly styles?: TextStyles
   /** Loads what starts a spinner on the terminal; undefined shows no spinner. */
   readonly loadSpinner?: (() => Promise<(text: SpinnerText) => Spinner>) | undefined
 }
 
 /** Returns the text of an error with its prefix in red and its hint, which is indented, dimmed. */
-const colorizeError = (text: string): string =>
+const colorizeError = (text: string, { applyStyle }: TextStyles): string =>
   text
     .replace(/^mergeq:/, prefix => applyStyle(prefix, 'red'))
     .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + applyStyle(hint, 'dim'))
@@ -76,7 +77,7 @@ const refreshInterval = 100
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
 export function createLogger(
   sink: LogWriter,
-  { quiet, verbose, json, stack = false, color = false, loadSpinner }: LoggerOptions,
+  { quiet, verbose, json, stack = false, color = false, styles, loadSpinner }: LoggerOptions,
 ): Logger {
   let spinner: Spinner | undefined
   let isSpinning = false
@@ -87,7 +88,9 @@ export function createLogger(
     return sink.write(text).catch(() => undefined)
   }
   const wrap = (text: string) =>
-    sink.terminal === true && sink.columns !== undefined ? wrapLines(text, sink.columns) : text
+    sink.terminal === true && sink.columns !== undefined && styles !== undefined
+      ? styles.wrapLines(text, sink.columns)
+      : text
   const write = (text: string) => writeUnwrapped(wrap(text))
   const warn = (text: string) => write(`mergeq: ${sanitizeLine(text)}\n`)
   const info = async (text: string) => {
@@ -142,14 +145,14 @@ export function createLogger(
       if (stack) await writeUnwrapped(`${sanitizeLines(stackTraceOf(error))}\n`)
       if (json) return writeUnwrapped(errorJson(error))
       const text = wrap(errorText(error, verbose))
-      return writeUnwrapped(color ? colorizeError(text) : text)
+      return writeUnwrapped(color && styles !== undefined ? colorizeError(text, styles) : text)
     },
     warnOnce: once(warn),
     infoOnce: once(info),
     async infoLine(line) {
-      if (quiet) return
+      if (quiet || styles === undefined) return
       const links = (await sink.hasLinks?.()) ?? false
-      await write(`${renderLine(line, { color, links })}\n`)
+      await write(`${styles.renderLine(line, { color, links })}\n`)
     },
     get hasSpinner() {
       return canDraw()

@@ -163,6 +163,10 @@ export const renderLines = (
   options: TerminalStyle & { readonly columns: number },
 ): string => lines.map(line => `${wrapLines(renderLine(line, options), options.columns)}\n`).join('')
 
+/** What a logger needs for a terminal. */
+export const textStyles = { applyStyle, renderLine, wrapLines }
+export type TextStyles = typeof textStyles
+
 /**
  * Returns whether to color output (docs/reference/cli.md, "Color"). In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR,
  * TERM=dumb, whether the output is a terminal.
