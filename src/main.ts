@@ -1,4 +1,4 @@
-import { runProgram } from './cli/program.ts'
+import { runMergeq } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
 import { MergeqError, signalExitCodes } from './errors.ts'
 import { createInterruption, createNodeHost } from './host/node-host.ts'
@@ -15,7 +15,7 @@ export async function main(): Promise<void> {
     ...createNodeHost(process, MERGEQ_VERSION, interrupted),
     beforeRequests: limitWebAssemblyCompilation,
   }
-  process.exitCode = await runProgram(host, commandGroups)
+  process.exitCode = await runMergeq(host, commandGroups)
   // All output was awaited. What is left would keep the process alive: connections, DNS lookups after their time
   // limit, and, after a signal, output that nobody reads.
   process.exit()

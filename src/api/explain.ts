@@ -15,7 +15,7 @@ import type { BodyOverride } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
-import { readTestRun } from './test-run-reads.ts'
+import { readTestRunOf } from './test-run-reads.ts'
 
 /** A pull request, and what `--set` adds to the request for its record. */
 interface ExplainedPullRequest {
@@ -48,7 +48,7 @@ export async function explain(
   const record = submitted && (await withTimeline(client, submitted, values, { overrides, limits, states }))
   // What waits for its tests has no test run; its timeline may name one that ended.
   const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))
-  const testRun = isTested ? await readTestRun(record, values, client, limits) : {}
+  const testRun = isTested ? await readTestRunOf(record, values, client, limits) : {}
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)

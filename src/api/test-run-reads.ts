@@ -11,7 +11,7 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
  * Reads the test run that a record or its timeline names. While the pull request is tested, the test run of this CI
  * job is the default.
  */
-export async function readTestRun(
+export async function readTestRunOf(
   record: JsonObject,
   { pr, repo, targetBranch }: PullRequest,
   client: ServiceClient,

@@ -15,7 +15,7 @@ import { flagFormat, parseCommandLine } from './parse.ts'
  *
  * @param groups all groups of commands; only the one that the command line names is loaded
  */
-export async function runProgram(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
+export async function runMergeq(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
   const { host, secrets } = withRedaction(unfilteredHost)
   const [hiddenCommand, ...words] = host.argv
   if (hiddenCommand === '__complete') {
@@ -114,7 +114,7 @@ function withRedaction(unfilteredHost: Host) {
 const createCommandRunner =
   (host: Host, groups: readonly CommandGroup[]): CommandRunner =>
   (argv, env, { out, err }) =>
-    runProgram(
+    runMergeq(
       { ...host, argv, env, out: redirectOutput(host.out, out), err: redirectOutput(host.err, err) },
       groups,
     )

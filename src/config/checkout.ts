@@ -1,7 +1,7 @@
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { explainGit, explainMissingRemote, listPullRequestHeads, listRemotes, runGit } from './git.ts'
+import { explainGit, explainMissingRemote, gitOutput, listPullRequestHeads, listRemotes } from './git.ts'
 
 /** A commit with all its digits, or why it is not known, without a full stop. */
 export type CommitLookup = { readonly commit: string } | { readonly problem: string }
@@ -20,7 +20,7 @@ const fullHash = /^(?:[\da-f]{40}|[\da-f]{64})$/
 
 export const openCheckout = (host: ServiceHost): Checkout => ({
   async readHead() {
-    const commit = (await runGit(host, 'rev-parse', 'HEAD'))?.trim() ?? ''
+    const commit = (await gitOutput(host, 'rev-parse', 'HEAD'))?.trim() ?? ''
     if (fullHash.test(commit)) return { commit }
     return { problem: (await explainGit(host, 'rev-parse', 'HEAD')) ?? 'git names no commit of HEAD' }
   },
@@ -49,11 +49,11 @@ export const openCheckout = (host: ServiceHost): Checkout => ({
  */
 async function listCommits(host: ServiceHost, digits: string): Promise<readonly string[] | string> {
   const list = ['rev-parse', `--disambiguate=${digits}`]
-  const objects = await runGit(host, ...list)
+  const objects = await gitOutput(host, ...list)
   if (objects === undefined) return (await explainGit(host, ...list)) ?? 'git lists no objects'
   const commits: string[] = []
   for (const object of objects.split('\n').filter(line => fullHash.test(line))) {
-    const type = await runGit(host, '--no-replace-objects', 'cat-file', '-t', object)
+    const type = await gitOutput(host, '--no-replace-objects', 'cat-file', '-t', object)
     if (type?.trim() === 'commit') commits.push(object)
   }
   return commits

@@ -10,12 +10,12 @@ import {
   explainBrokenGit,
   explainGit,
   explainMissingRemote,
+  gitOutput,
   listParents,
   listPullRequestHeads,
   listRemotes,
   parseGitRemote,
   type Remote,
-  runGit,
 } from './git.ts'
 import { withRun } from './github-event.ts'
 import {
@@ -128,7 +128,7 @@ export function ciSource(
   const readHeadRef = async () => {
     const name = (await first(system.headRef))?.value
     if (name === undefined) return undefined
-    const commit = await runGit(host, 'rev-parse', `refs/remotes/origin/${name}`)
+    const commit = await gitOutput(host, 'rev-parse', `refs/remotes/origin/${name}`)
     return toResolvedValue(commit?.trim(), `git origin/${name}`)
   }
   const isPullRequestEvent = async () => (await first(system.event, /^(pull_request)/)) !== undefined
@@ -265,7 +265,7 @@ export function gitSource(
   host: ServiceHost,
   { changes, notify, nameOf, repo: givenRepo }: CheckoutOptions,
 ): GitSource {
-  const readLine = async (...args: readonly string[]) => (await runGit(host, ...args))?.trim() ?? ''
+  const readLine = async (...args: readonly string[]) => (await gitOutput(host, ...args))?.trim() ?? ''
   const readCommit = async (name: string) => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', name))?.[0]
   const readHead = () => readCommit('HEAD')
 

@@ -73,10 +73,10 @@ export interface Remote {
  * checkout. The addresses have `insteadOf` applied, unless then none of them names a repository.
  */
 export async function listRemotes(host: ServiceHost): Promise<readonly Remote[]> {
-  const listed = (await runGit(host, 'remote', '-v')) ?? ''
+  const listed = (await gitOutput(host, 'remote', '-v')) ?? ''
   const remotes = toRemotes(listed.matchAll(/^(\S+)\t(.*) \(fetch\)(?: \[[^\]]*\])?$/gm))
   if (remotes.length === 0 || remotes.some(({ repo }) => repo !== undefined)) return remotes
-  const settings = (await runGit(host, 'config', '--get-regexp', '^remote\\..*\\.url$')) ?? ''
+  const settings = (await gitOutput(host, 'config', '--get-regexp', '^remote\\..*\\.url$')) ?? ''
   const configured = toRemotes(settings.matchAll(/^remote\.(\S+)\.url (.*)$/gm))
   return configured.some(({ repo }) => repo !== undefined) ? configured : remotes
 }
@@ -97,7 +97,7 @@ function toRemotes(matches: Iterable<RegExpMatchArray>): readonly Remote[] {
  * No remote is asked. Returns no names without git and outside a checkout.
  */
 export async function listRemoteBranches(host: ServiceHost): Promise<readonly string[]> {
-  const names = await runGit(host, 'for-each-ref', '--format=%(refname:lstrip=3)', 'refs/remotes')
+  const names = await gitOutput(host, 'for-each-ref', '--format=%(refname:lstrip=3)', 'refs/remotes')
   return [...new Set(names?.split('\n'))].filter(name => name !== '' && name !== 'HEAD')
 }
 
@@ -154,7 +154,7 @@ function readCheckout(host: ServiceHost, args: readonly string[]): Promise<GitRe
   }
 }
 
-export async function runGit(host: ServiceHost, ...args: readonly string[]): Promise<string | undefined> {
+export async function gitOutput(host: ServiceHost, ...args: readonly string[]): Promise<string | undefined> {
   const { code, out } = await readCheckout(host, args)
   return code === 0 ? out : undefined
 }
@@ -182,7 +182,7 @@ export async function explainBrokenGit(host: ServiceHost): Promise<string | unde
 export async function explainMissingRemote(host: ServiceHost, repo: Repository | undefined): Promise<string> {
   const failure = await explainGit(host, 'remote', '-v')
   if (failure !== undefined) return failure
-  if ((await runGit(host, 'remote', '-v'))?.trim() === '') return 'the checkout has no remote'
+  if ((await gitOutput(host, 'remote', '-v'))?.trim() === '') return 'the checkout has no remote'
   return repo === undefined
     ? 'no remote is named origin or upstream'
     : `no remote of the checkout belongs to ${repositoryName(repo)}`
@@ -194,7 +194,7 @@ export async function explainMissingRemote(host: ServiceHost, repo: Repository |
  */
 export async function listParents(host: ServiceHost, commit: string): Promise<readonly string[] | undefined> {
   if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
-  const text = await runGit(host, 'cat-file', 'commit', commit)
+  const text = await gitOutput(host, 'cat-file', 'commit', commit)
   return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/(?<=^parent )\S+/gm) ?? [])
 }
 

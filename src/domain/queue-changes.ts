@@ -109,7 +109,7 @@ export function describeCause({ reason, serviceReason, submittedBy, author }: Qu
   return [...cause, ...submitter].join(' ')
 }
 
-export const describeChange = ({ pr, from, to, position }: QueueChange): string =>
+export const describeQueueChange = ({ pr, from, to, position }: QueueChange): string =>
   [
     pr === null ? 'The queue:' : `#${pr}`,
     ...(from === null ? [] : [`${from} ->`]),

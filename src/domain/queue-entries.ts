@@ -47,5 +47,5 @@ function testSlotsText(queue: Json): string {
 }
 
 /** Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`. */
-export const queueSummary = (queue: Json): string =>
+export const summarizeQueue = (queue: Json): string =>
   `${stateWords(stateOf(queue)) || '-'}, ${testSlotsText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`

@@ -160,7 +160,7 @@ export function liveSettings(queue: JsonObject, withState: boolean): LiveSetting
     const value = queue[key] ?? null
     const json = JSON.stringify([key, value])
     if (isOnlyRead(key, value)) unsettable.push(key)
-    if (key === 'requiredStatuses' && isEmpty(value)) entries.push([key, null])
+    if (key === 'requiredStatuses' && isEmptySetting(value)) entries.push([key, null])
     else if (knownSettings.has(key) && value === null) continue
     // A person who reads the file would not see it.
     else if (escapeInvisible(json) !== json) unsettable.push(key)
@@ -181,7 +181,7 @@ const stableJson = (value: Json): string =>
       : member,
   )
 
-export const isEmpty = (value: Json): boolean =>
+export const isEmptySetting = (value: Json): boolean =>
   value === null || (Array.isArray(value) && value.length === 0)
 
 /**
@@ -190,7 +190,7 @@ export const isEmpty = (value: Json): boolean =>
  */
 export function isSameSetting(key: string, one: Json, other: Json): boolean {
   if (key !== 'requiredStatuses') return stableJson(one) === stableJson(other)
-  if (isEmpty(one) || isEmpty(other)) return isEmpty(one) && isEmpty(other)
+  if (isEmptySetting(one) || isEmptySetting(other)) return isEmptySetting(one) && isEmptySetting(other)
   const sorted = (value: Json) => stableJson(Array.isArray(value) ? [...new Set(value)].sort() : value)
   return sorted(one) === sorted(other)
 }

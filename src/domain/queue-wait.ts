@@ -1,5 +1,5 @@
 import { getArray, type JsonObject } from '../json.ts'
-import { queueSummary } from './queue-entries.ts'
+import { summarizeQueue } from './queue-entries.ts'
 import { canResume, isKnownState, stateOf } from './states.ts'
 import type { Judgement } from './wait-state.ts'
 
@@ -52,7 +52,7 @@ export function judgeQueue(
   queue: JsonObject,
   condition: QueueCondition,
 ): QueueJudgement {
-  const isUnchanged = before !== undefined && queueSummary(before) === queueSummary(queue)
+  const isUnchanged = before !== undefined && summarizeQueue(before) === summarizeQueue(queue)
   const outcome = queueOutcome(queue, condition)
   return {
     item: { queue, unchanged: isUnchanged ? unchanged + 1 : 0 },

@@ -84,7 +84,7 @@ export const isPendingAgain = (from: string | undefined, to: string): boolean =>
   to === 'PENDING' && ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE'].includes(from ?? '')
 
 /** `#7 PENDING -> TESTING, position 1` */
-export const describeChange = (pr: number, { from, to, position, why }: StateChange): string =>
+export const describeWaitChange = (pr: number, { from, to, position, why }: StateChange): string =>
   [
     `#${pr} ${from === undefined ? '' : `${from} -> `}${to}`,
     position === undefined ? '' : `, position ${position}`,

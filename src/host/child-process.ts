@@ -113,7 +113,7 @@ export function endProgram(child: ChildProcess, signal: NodeJS.Signals, hasOwnGr
 }
 
 /** 128 plus the number of the signal, if one ended the program. */
-export const exitCodeOf = (
+export const exitCodeOfProcess = (
   code: number | null | undefined,
   signal: NodeJS.Signals | null | undefined,
 ): number => code ?? 128 + (signal ? constants.signals[signal] : 0)
@@ -185,7 +185,7 @@ const readOutput = (
     })
     child.once('close', (code, signal) => {
       stopWatching()
-      resolve({ code: exitCodeOf(code, signal), out, err, timedOut })
+      resolve({ code: exitCodeOfProcess(code, signal), out, err, timedOut })
     })
   })
 

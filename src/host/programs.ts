@@ -1,6 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
-import { absoluteEntries, endProgram, exitCodeOf, findProgram, notStarted, startOf } from './child-process.ts'
+import {
+  absoluteEntries,
+  endProgram,
+  exitCodeOfProcess,
+  findProgram,
+  notStarted,
+  startOf,
+} from './child-process.ts'
 import type { ProgramOptions, ProgramOutput, ProgramResult } from './host.ts'
 
 /** Ignores SIGINT until the returned function is called; then each listener gets one more SIGINT. */
@@ -64,7 +71,7 @@ export async function runProgram(
   listenAgain()
   if (exitCode === undefined && signal === undefined)
     return { code: notStarted, startError: code ?? 'UNKNOWN' }
-  return { code: exitCodeOf(exitCode, signal) }
+  return { code: exitCodeOfProcess(exitCode, signal) }
 }
 
 async function readStreams(

@@ -9,7 +9,7 @@ import { createRedactor } from '../output/redactor.ts'
 import type { CallOutcome, ClientContext } from './call-client.ts'
 import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
 import { type IteratorName, iteratorName } from './method-names.ts'
-import { call, iterate, send } from './methods.ts'
+import { call, iterate, sendCall } from './methods.ts'
 import { clientReaders, readOptions, toPublicError } from './options.ts'
 import type {
   ClientOptions,
@@ -78,7 +78,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost, part
     submissions: new Map(),
   }
   const waits = memoize(async () => (await parts.waits()).createWaits(context))
-  const explaining: Readonly<Record<string, typeof send>> = {
+  const explaining: Readonly<Record<string, typeof sendCall>> = {
     explainPullRequest: async opened => (await parts.explanations()).explainOpened(opened),
     explainQueue: async opened => (await parts.explanations()).explainOpenedQueue(opened),
   }
@@ -104,7 +104,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost, part
     },
   }
   for (const [name, operation] of Object.entries<Operation>(clientOperations)) {
-    const work = explaining[name] ?? send
+    const work = explaining[name] ?? sendCall
     methods[name] = asMethod(callOptions => call(operation, name, callOptions, context, work))
     if (operation.list === undefined) continue
     const iterator = iteratorName(name)

@@ -133,7 +133,7 @@ async function readCommit(sha: unknown, pr: number, client: CallClient): Promise
 }
 
 /** Sends the request of an operation, or the requests of a list. */
-export async function send(opened: OpenCall): Promise<CallOutcome> {
+export async function sendCall(opened: OpenCall): Promise<CallOutcome> {
   const { client, operation, values, overrides } = opened
   const { route } = operation
   if (opened.list !== undefined) return collectRecords(opened, opened.list)

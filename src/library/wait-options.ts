@@ -97,7 +97,7 @@ const landDefaults = {
 }
 
 /** Returns the checked options of a wait; `settings` are those that the call gives. */
-export function readWaitOptions(callOptions: unknown) {
+export function readWaitCallOptions(callOptions: unknown) {
   const caller = 'waitForPullRequests'
   return waitOf(caller, { ...waitDefaults, ...readOptions(caller, callOptions, waitReaders) })
 }

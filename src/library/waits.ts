@@ -2,19 +2,19 @@ import { resolveHead } from '../api/head-commit.ts'
 import { maxConcurrent as maxDepartures } from '../domain/scheduling.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import { queueName, repositoryName } from '../domain/values/repository.ts'
-import { describeChange, type StateChange, type WaitEnd } from '../domain/wait-state.ts'
+import { describeWaitChange, type StateChange, type WaitEnd } from '../domain/wait-state.ts'
 import { startWaitTime } from '../domain/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { waitForPullRequests } from '../wait/pull-requests.ts'
 import { createQueueReader } from '../wait/queue-reader.ts'
 import {
-  changeRecord,
   createResult,
   describeAttempt,
   describePause,
   interruptedWaitError,
   type WaitResult,
+  waitChangeRecord,
 } from '../wait/results.ts'
 import { createSharedQueues, type SharedQueues } from '../wait/shared-queues.ts'
 import { startWait, type TrackedPullRequest, track, type Wait, type WaitObserver } from '../wait/wait.ts'
@@ -26,9 +26,9 @@ import {
   findPullRequest,
   nameOfPullRequest,
 } from './call-client.ts'
-import { readLandOptions, readWaitOptions, readWatchOptions } from './wait-options.ts'
+import { readLandOptions, readWaitCallOptions, readWatchOptions } from './wait-options.ts'
 
-type WaitCall = ReturnType<typeof readWaitOptions> & Partial<ReturnType<typeof readLandOptions>>
+type WaitCall = ReturnType<typeof readWaitCallOptions> & Partial<ReturnType<typeof readLandOptions>>
 
 /** Waits for pull requests, and submits them before if the call says how. */
 async function waitFor(
@@ -104,8 +104,8 @@ class ResultCollector implements WaitObserver {
 
   reportChange({ pullRequest: { pr } }: TrackedPullRequest, change: StateChange): Promise<void> {
     const { host, logger } = this.wait.client
-    tell(this.callbacks.onChange, changeRecord(pr, change, host.clock.now()))
-    return logger.info(describeChange(pr, change))
+    tell(this.callbacks.onChange, waitChangeRecord(pr, change, host.clock.now()))
+    return logger.info(describeWaitChange(pr, change))
   }
 
   async reportEnd(tracked: TrackedPullRequest, end: WaitEnd): Promise<void> {
@@ -199,7 +199,7 @@ export function createWaits(context: ClientContext) {
   const queues = createSharedQueues()
   return {
     waitForPullRequests: async (callOptions: unknown) =>
-      waitFor(readWaitOptions(callOptions), context, queues),
+      waitFor(readWaitCallOptions(callOptions), context, queues),
     landPullRequests: async (callOptions: unknown) => waitFor(readLandOptions(callOptions), context, queues),
     watchQueue: (callOptions: unknown, stopped: AbortSignal, give: Parameters<typeof watch>[2]) =>
       watch(callOptions, stopped, give, context, queues),

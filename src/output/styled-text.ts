@@ -1,7 +1,7 @@
 import { Chalk } from 'chalk'
 import type { KnownState } from '../domain/states.ts'
 import { sanitizeSpaces } from './sanitize.ts'
-import { shorten, wrapLines } from './text-width.ts'
+import { cutLongValue, wrapLines } from './text-width.ts'
 
 const chalk = new Chalk({ level: 1 })
 
@@ -151,7 +151,7 @@ export function renderLine(
   return pieces
     .map(piece => {
       const { text, style, link } = typeof piece === 'string' ? { text: piece } : piece
-      return applyLink(applyStyle(shorten(redact(sanitizeSpaces(text))), style, color), link, links)
+      return applyLink(applyStyle(cutLongValue(redact(sanitizeSpaces(text))), style, color), link, links)
     })
     .join('')
     .trimEnd()

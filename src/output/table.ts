@@ -10,7 +10,7 @@ import {
   stateStyle,
   type TerminalStyle,
 } from './styled-text.ts'
-import { breakLongWords, shorten, textWidth, truncateCell, wrapLines } from './text-width.ts'
+import { breakLongWords, cutLongValue, textWidth, truncateCell, wrapLines } from './text-width.ts'
 import { type Column, type ColumnFormat, cellsOf, type Screen } from './view.ts'
 
 export interface TableOptions extends TerminalStyle {
@@ -29,7 +29,7 @@ function cellText(
   format: ColumnFormat,
   { now, redact = text => text }: TableOptions,
 ): string {
-  const text = shorten(redact(formatCell(value)))
+  const text = cutLongValue(redact(formatCell(value)))
   if (text === '' || text === '-') return '-'
   if (value === true) return 'yes'
   if (value === false) return 'no'

@@ -32,7 +32,7 @@ const maxShown = 500
  * Returns a value for a cell or a line of a terminal: a longer one is cut, whether its column may be cut or not. All
  * further work on it has a limited cost.
  */
-export function shorten(text: string): string {
+export function cutLongValue(text: string): string {
   if (text.length <= maxShown) return text
   // No grapheme of up to 20 characters is split.
   const end =

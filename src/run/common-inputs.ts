@@ -171,8 +171,7 @@ async function withoutRepeats(
   return [...unique.values()]
 }
 
-export const pullRequestNumber = (args: ParsedArgs): number =>
-  parsePullRequest(args.get('pr')?.[0] ?? '').number
+export const numberInArgs = (args: ParsedArgs): number => parsePullRequest(args.get('pr')?.[0] ?? '').number
 
 const ifEmptyInput = flagInput(
   'ifEmpty',
@@ -203,7 +202,7 @@ export const pullRequestArguments = {
 } as const satisfies Pick<Input<unknown>, 'definitions' | 'setting'>
 
 /** Returns the arguments of each pull request of a command: of those that were typed, else of the current one. */
-export async function readPullRequests(
+export async function readPullRequestArgs(
   args: ParsedArgs,
   context: InputContext,
 ): Promise<readonly ParsedArgs[]> {

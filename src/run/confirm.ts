@@ -31,7 +31,7 @@ export interface ListedPullRequest {
   readonly record: JsonObject | undefined
 }
 
-export const isQueued = ({ record }: ListedPullRequest): boolean =>
+export const isListedAsQueued = ({ record }: ListedPullRequest): boolean =>
   record !== undefined && outcomeOfRecord(record) === 'pending'
 
 /**
@@ -39,8 +39,8 @@ export const isQueued = ({ record }: ListedPullRequest): boolean =>
  * record has them, state, title and author.
  */
 export function pullRequestLines(pullRequests: readonly ListedPullRequest[]): readonly string[] {
-  const notQueued = pullRequests.filter(pullRequest => !isQueued(pullRequest))
-  const rows = [...pullRequests.filter(isQueued), ...notQueued].map(({ pr, record }) => {
+  const notQueued = pullRequests.filter(pullRequest => !isListedAsQueued(pullRequest))
+  const rows = [...pullRequests.filter(isListedAsQueued), ...notQueued].map(({ pr, record }) => {
     const author = getString(record, 'prAuthor')
     const state = record === undefined ? 'not in the queue' : stateWords(stateOf(record))
     // The state stands first: the end of a long line is cut.

@@ -54,7 +54,7 @@ export interface ListOptions {
 }
 
 /** Returns the list of an operation for values; `now` is what durations are subtracted from. */
-export function listOf<P extends Params>(
+export function listFrom<P extends Params>(
   { client, startedAt }: Cli,
   { list, route }: Operation<P>,
   values: ParamValues<P>,
@@ -85,7 +85,7 @@ export async function runList<P extends Params>(
   const { host, logger, printer, messages } = cli
   const { dryRun } = cli.options
   const now = dryRun ? cli.startedAt : await rangeEnd(cli.client(), operation, values, cli.startedAt)
-  const list = listOf(cli, operation, values, now)
+  const list = listFrom(cli, operation, values, now)
   if (dryRun) return printFirstPage(list, overrides, cli)
   const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => ({

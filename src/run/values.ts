@@ -14,7 +14,7 @@ import type { PullRequest } from '../domain/values/pull-request.ts'
 import type { QueuePlace } from '../domain/values/repository.ts'
 import { listOf, textual } from '../domain/values/types.ts'
 import type { Cli, RegisteredCommand } from './command.ts'
-import { pullRequestArguments, pullRequestNumber, readPullRequests } from './common-inputs.ts'
+import { numberInArgs, pullRequestArguments, readPullRequestArgs } from './common-inputs.ts'
 import {
   flagInput,
   flagName,
@@ -111,7 +111,7 @@ export const queueInput: Input<Queue> = {
 
 /** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
 export async function pullRequestOf(args: ParsedArgs, context: InputContext): Promise<PullRequest> {
-  return { ...(await queueOfSettings(context.settings.withArgs(args))), pr: pullRequestNumber(args) }
+  return { ...(await queueOfSettings(context.settings.withArgs(args))), pr: numberInArgs(args) }
 }
 
 /** The pull requests of a command, those that were typed or the current one; an address also names the repository. */
@@ -119,7 +119,8 @@ export const pullRequests: Input<readonly PullRequest[]> = {
   ...pullRequestArguments,
   async read(args, context) {
     const found: PullRequest[] = []
-    for (const each of await readPullRequests(args, context)) found.push(await pullRequestOf(each, context))
+    for (const each of await readPullRequestArgs(args, context))
+      found.push(await pullRequestOf(each, context))
     return found
   },
 }

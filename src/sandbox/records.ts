@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import {
   getHeadCommit,
-  isSubmitted,
+  isStillQueued,
   listEnqueued,
   type PullRequest,
   type Queue,
@@ -92,7 +92,7 @@ export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialec
   const { number, mergeableAt, state, lastRun } = pullRequest
   const documented = {
     ...formatSummary(queue, pullRequest, dialect),
-    isCurrentlySubmittedToQueue: isSubmitted(pullRequest),
+    isCurrentlySubmittedToQueue: isStillQueued(pullRequest),
   }
   if (!dialect.hasObservedFields) return documented
   return {

@@ -3,7 +3,13 @@ import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/actions.ts'
-import { createEmptyQueue, createTimings, isEmpty, type Queue, type Timings } from './engine/queue.ts'
+import {
+  createEmptyQueue,
+  createTimings,
+  hasNoPullRequests,
+  type Queue,
+  type Timings,
+} from './engine/queue.ts'
 import { advanceTo } from './engine/rules.ts'
 import { statusError } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
@@ -104,7 +110,7 @@ export class SandboxState {
    * contains pull requests (docs/reference/service.md, "deleteQueue").
    */
   deleteQueue(ref: QueueRef): void {
-    if (!isEmpty(this.getQueue(ref)))
+    if (!hasNoPullRequests(this.getQueue(ref)))
       throw statusError(this.dialect.queueNotEmptyStatus, 'The queue is not empty.')
     this.#queues.delete(queueKey(ref))
   }

@@ -2,7 +2,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import {
-  isSubmitted,
+  isStillQueued,
   type PullRequest,
   type Queue,
   type SandboxTestRun,
@@ -79,7 +79,7 @@ const formatNumbers = ({ repo }: Queue, numbers: readonly number[]): readonly Js
 const formatUnfinished = (queue: Queue, run: SandboxTestRun | undefined): readonly JsonObject[] => {
   const isUnfinished = (number: number) => {
     const pullRequest = queue.pullRequests.get(number)
-    return pullRequest !== undefined && isSubmitted(pullRequest)
+    return pullRequest !== undefined && isStillQueued(pullRequest)
   }
   return formatNumbers(queue, (run?.builtOn ?? []).filter(isUnfinished))
 }

@@ -1,7 +1,7 @@
 import { tryRead, withTimeline } from '../api/extra-reads.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { readTestRun } from '../api/test-run-reads.ts'
+import { readTestRunOf } from '../api/test-run-reads.ts'
 import { formatDuration, joinTruncated, shorten } from '../domain/format.ts'
 import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons.ts'
 import { isStacked } from '../domain/stacks.ts'
@@ -49,7 +49,7 @@ export interface WaitResult {
 }
 
 /** Returns a change as a record. A change without a time gets `now`, in milliseconds since 1970. */
-export const changeRecord = (pr: number, { from, to, at, position }: StateChange, now: number) => ({
+export const waitChangeRecord = (pr: number, { from, to, at, position }: StateChange, now: number) => ({
   type: 'change' as const,
   pr,
   from: from ?? null,
@@ -161,7 +161,7 @@ async function readCause(
   try {
     const detailed = await withTimeline(client, record, pullRequest, { limits: readLimits })
     const isOfRun = stateOf(record) === 'FAILED' && isFailureOfTestRun(explainState(detailed))
-    const { run } = isOfRun ? await readTestRun(detailed, pullRequest, client, readLimits) : {}
+    const { run } = isOfRun ? await readTestRunOf(detailed, pullRequest, client, readLimits) : {}
     const known = explainState(detailed, run)
     return { failingChecks: run?.failingChecks ?? [], words: known.words, sentence: sentenceOf(known) }
   } catch {
@@ -207,7 +207,7 @@ async function readApprovals(
   const state = stateOf(record)
   if (!isUnderTest(state)) return undefined
   const detailed = await withTimeline(client, record, pullRequest, { limits, states: [state] })
-  const { run } = await readTestRun(detailed, pullRequest, client, limits)
+  const { run } = await readTestRunOf(detailed, pullRequest, client, limits)
   const names = (run?.awaitingApproval ?? []).map(name => shorten(name))
   if (names.length === 0) return undefined
   const checks = names.length === 1 ? 'Its check' : 'Its checks'

@@ -3,7 +3,7 @@ import { callOperation } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
 import { findHead, findOtherHead } from '../api/head-commit.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
-import { readTestRun } from '../api/test-run-reads.ts'
+import { readTestRunOf } from '../api/test-run-reads.ts'
 import { formatInstant } from '../domain/format.ts'
 import { describeResubmission } from '../domain/priorities.ts'
 import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reasons.ts'
@@ -176,7 +176,7 @@ async function whySubmitAgain(
 ): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
   if (record === undefined || isOutdated(record, state)) return undefined
   const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
-  const { run } = isUnexplained ? await readTestRun(record, pullRequest, client, limits) : {}
+  const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
   if (!isSubmittedAgain(record, run, resubmit)) return undefined
   const explained = explainState(record, run)
   return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }

@@ -177,6 +177,19 @@ test('no operation has the name of something else that is exported', () => {
   expect(others).toEqual([])
 })
 
+/** What the library has in its own form: its options and errors are others. */
+const ownForms = ['parsePullRequest', 'startSandbox']
+
+test('no two files export a function of the same name', () => {
+  const functions = files.flatMap(({ text }) => {
+    const names = text.matchAll(/^export (?:(?:async )?function\*? (\w+)|const (\w+) =\s+(?:async )?[(<])/gm)
+    return [...new Set([...names].map(([, name, constant]) => name ?? constant ?? ''))]
+  })
+  expect(functions.length).toBeGreaterThan(500)
+  const alike = functions.filter((name, index) => functions.indexOf(name) < index)
+  expect(alike.sort()).toEqual(ownForms)
+})
+
 test('what lies below the command line holds none of its words, only options of Node and curl', () => {
   const words =
     /(?<![\w-])--[a-z][\w-]*|\bmergeq (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox|\$|['"`])/g

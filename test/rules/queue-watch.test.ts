@@ -5,7 +5,7 @@ import { addDepartures, departureLines, scrollWith } from '../../src/commands/qu
 import {
   departedEntries,
   departureChange,
-  describeChange,
+  describeQueueChange,
   type QueueChange,
   queueChanges,
   snapshotOf,
@@ -46,7 +46,7 @@ describe('the changes between two reads', () => {
     ['RUNNING', 'PAUSED', ['The queue: RUNNING -> PAUSED'], []],
   ])('from %s to %s are %j, and %j left', (one, two, described, gone) => {
     const found = changesOf(read(one), read(two))
-    expect({ changes: found.changes.map(describeChange), gone: found.gone }).toEqual({
+    expect({ changes: found.changes.map(describeQueueChange), gone: found.gone }).toEqual({
       changes: described,
       gone,
     })
@@ -88,9 +88,9 @@ describe('the changes between two reads', () => {
 
   test('in words', () => {
     const change = { pr: 7, from: 'TESTING', to: null, at: now, position: null }
-    expect(describeChange(change)).toBe('#7 TESTING -> left the queue')
-    expect(describeChange({ ...change, position: 2 })).toBe('#7 TESTING -> unknown state, position 2')
-    expect(describeChange({ ...change, pr: null, from: 'RUNNING' })).toBe(
+    expect(describeQueueChange(change)).toBe('#7 TESTING -> left the queue')
+    expect(describeQueueChange({ ...change, position: 2 })).toBe('#7 TESTING -> unknown state, position 2')
+    expect(describeQueueChange({ ...change, pr: null, from: 'RUNNING' })).toBe(
       'The queue: RUNNING -> unknown state',
     )
   })

@@ -9,8 +9,8 @@ import {
   createEmptyQueue,
   createTimings,
   getHeadCommit,
-  isEmpty,
-  isSubmitted,
+  hasNoPullRequests,
+  isStillQueued,
   listEnqueued,
   type Queue,
   type TargetSet,
@@ -85,7 +85,7 @@ describe('the final states of each scenario', () => {
       submit(...numbers)
       end()
       expect(numbers.map(number => stateIn(queue, number))).toEqual(numbers.map(endings[name]))
-      expect(isEmpty(queue)).toBe(name !== 'paused')
+      expect(hasNoPullRequests(queue)).toBe(name !== 'paused')
       expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress')).toEqual([])
     }
   })
@@ -363,8 +363,8 @@ function createChecker(queue: Queue): () => void {
     if (transitions.length === seen) return
     const located = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady]
     expect(located.length).toBe(new Set(located).size)
-    expect(located.length).toBe([...pullRequests.values()].filter(isSubmitted).length)
-    expect(located.every(isSubmitted)).toBe(true)
+    expect(located.length).toBe([...pullRequests.values()].filter(isStillQueued).length)
+    expect(located.every(isStillQueued)).toBe(true)
     for (const [index, { members, phase, dependencies }] of batches.entries()) {
       expect(members.every(({ state }) => state === phase)).toBe(true)
       const before = batches.slice(0, index)
@@ -435,7 +435,7 @@ describe('any sequence of actions', () => {
         const [one, other] = [runActions(sequence, 1_000_000), runActions(sequence, 137)]
         expect(other.transitions).toEqual(one.transitions)
         expect([...other.runs.values()]).toEqual([...one.runs.values()])
-        expect(isEmpty(one)).toBe(true)
+        expect(hasNoPullRequests(one)).toBe(true)
         expect([...one.runs.values()].some(({ status }) => status === 'in_progress')).toBe(false)
       }),
       { numRuns: sampleRuns(400) },

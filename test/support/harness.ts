@@ -6,7 +6,7 @@ import { getMergeQueueMetrics } from '../../src/api/operations/metrics.ts'
 import { getQueue } from '../../src/api/operations/queues.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
-import { runProgram } from '../../src/cli/program.ts'
+import { runMergeq } from '../../src/cli/program.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { files as realFiles } from '../../src/host/files.ts'
 import type { Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
@@ -278,7 +278,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     },
   }
   try {
-    const code = await runProgram(
+    const code = await runMergeq(
       setting.realFiles ? { ...host, files: realFiles, lock: lockPath } : host,
       commandGroups,
     )

@@ -6,9 +6,9 @@ import { argument, type FlagInput, flagInput } from '../../run/inputs.ts'
 
 const keys = [...configKeys.keys()]
 
-export const anyText = textual({ expected: 'a string', placeholder: 'text', parse: text => text })
+export const settingText = textual({ expected: 'a string', placeholder: 'text', parse: text => text })
 
-const anyKey = flagInput('key', argument({ ...anyText, choices: keys }, `Setting: ${keys.join(', ')}`))
+const anyKey = flagInput('key', argument({ ...settingText, choices: keys }, `Setting: ${keys.join(', ')}`))
 
 /** Returns the name of a setting in the program. Throws a usage error for a key that is none. */
 function nameOfKey(key: string): SettingKey {

@@ -6,7 +6,7 @@ import { usageError, withName } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { argument } from '../../run/inputs.ts'
-import { anyText, keyArgument } from './key.ts'
+import { keyArgument, settingText } from './key.ts'
 import { describeProfile } from './profile.ts'
 
 /** Upper limit for a stored value, in characters. */
@@ -19,7 +19,7 @@ export const configSetCommand = command({
   settings: 'changed',
   options: {
     key: keyArgument,
-    value: argument(anyText, 'Value to store'),
+    value: argument(settingText, 'Value to store'),
   },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   async run({ key: { key, name }, value }, cli) {

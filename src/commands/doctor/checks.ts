@@ -10,7 +10,7 @@ import type { SettingKey } from '../../config/setting-definitions.ts'
 import { restrictCommand } from '../../config/store.ts'
 import { joinTruncated } from '../../domain/format.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { queueSummary } from '../../domain/queue-entries.ts'
+import { summarizeQueue } from '../../domain/queue-entries.ts'
 import { describeMissingQueue, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { failureOrThrow, isNotFound, type MergeqError } from '../../errors.ts'
 import { getString } from '../../json.ts'
@@ -282,7 +282,7 @@ async function checkQueue(session: Session): Promise<Outcome> {
   const queue = await readIfFound(session.client(), getQueue, { repo, targetBranch }, { limits })
   return queue === undefined
     ? notFound(describeMissingQueue({ repo, targetBranch }), session)
-    : pass(`${name} ${targetBranch}: ${queueSummary(queue)}`)
+    : pass(`${name} ${targetBranch}: ${summarizeQueue(queue)}`)
 }
 
 /** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */

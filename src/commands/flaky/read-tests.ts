@@ -8,7 +8,7 @@ import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } f
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 import { flag, flagName, option } from '../../run/inputs.ts'
-import { listOf, printFirstPage, readListOf } from '../../run/lists.ts'
+import { listFrom, printFirstPage, readListOf } from '../../run/lists.ts'
 
 /** Which failing tests are read, and what `--set` adds to the requests. */
 export interface FailingTestsRequest {
@@ -46,7 +46,7 @@ export async function readFailingTests(
   { values, overrides }: FailingTestsRequest,
   { take, toleratesOutage = false }: FailingTestsReading,
 ): Promise<ListEnd> {
-  const list = listOf(cli, listFailingTests, values)
+  const list = listFrom(cli, listFailingTests, values)
   const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
   const end = await readToEnd(readListOf(cli.command, list, { overrides, tolerates }, cli), take)
   if (end.failure?.kind === 'interrupted') throw end.failure
@@ -55,7 +55,7 @@ export async function readFailingTests(
 
 /** Prints the first request for the failing tests, for a dry run. Returns exit code 0. */
 export const printSearch = ({ values, overrides }: FailingTestsRequest, cli: Cli): Promise<number> =>
-  printFirstPage(listOf(cli, listFailingTests, values), overrides, cli)
+  printFirstPage(listFrom(cli, listFailingTests, values), overrides, cli)
 
 /** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
@@ -107,7 +107,7 @@ async function readUnhealthyPages(
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
   const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))
-  const list = listOf(cli, listUnhealthyTests, request.values)
+  const list = listFrom(cli, listUnhealthyTests, request.values)
   const problemOf = (failure: MergeqError) => {
     if (isPermanent(failure)) throw failure
     return failure.message.replace(/\.$/, '')

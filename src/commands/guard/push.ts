@@ -4,7 +4,7 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits } from '../../api/service-client.ts'
 import { listHeads } from '../../config/checkout.ts'
-import { parseGitRemote, runGit } from '../../config/git.ts'
+import { gitOutput, parseGitRemote } from '../../config/git.ts'
 import { elapsedSince, formatAge } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { memoize } from '../../domain/scheduling.ts'
@@ -56,7 +56,7 @@ export function parsePushes(text: string): readonly PushedBranch[] {
 }
 
 /** Whether a record says that its pull request is in the queue, so that a push would remove it. */
-export const isQueued = (record: JsonObject): boolean =>
+export const isQueuedRecord = (record: JsonObject): boolean =>
   outcomeOfRecord(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
 /** Upper limit for the delay of a push, in milliseconds; --timeout can lower it. */
@@ -114,7 +114,7 @@ async function findQueuedPullRequest(push: PushedBranch, guarded: GuardedQueue):
   const read = async (values: { readonly head: string } | { readonly pr: number }) => {
     const all = { ...queue, ...values }
     const found = await readIfFound(cli.client(), getSubmittedPullRequest, all, { limits })
-    return found !== undefined && isQueued(found) ? found : undefined
+    return found !== undefined && isQueuedRecord(found) ? found : undefined
   }
   const record = await read({ head: branch })
   // Two forks may have branches of the same name: the head commit identifies the pull request.
@@ -140,7 +140,7 @@ async function findAbove(
   // A branch of a fork is no base of a stack.
   if (branch === queue.targetBranch || isOtherRepository(remoteUrl, queue.repo)) return undefined
   const entries = queueEntries((await readQueue()) ?? {})
-  return entries.find(({ record }) => record.prBaseBranch === branch && isQueued(record))?.record
+  return entries.find(({ record }) => record.prBaseBranch === branch && isQueuedRecord(record))?.record
 }
 
 /**
@@ -195,7 +195,7 @@ async function createBlockedPushError(
 
 /** Returns the push of the current branch, for `guard check`. */
 async function currentPush(host: Host): Promise<PushedBranch> {
-  const read = async (...args: string[]) => (await runGit(host, ...args))?.trim()
+  const read = async (...args: string[]) => (await gitOutput(host, ...args))?.trim()
   const branch = await read('symbolic-ref', '--short', 'HEAD')
   if (branch === undefined)
     throw usageError(

@@ -5,7 +5,7 @@ import type { PullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { yesInput } from '../../run/common-inputs.ts'
-import { canPrompt, confirm, isQueued, pullRequestLines } from '../../run/confirm.ts'
+import { canPrompt, confirm, isListedAsQueued, pullRequestLines } from '../../run/confirm.ts'
 import { forEach, send, show } from '../../run/send.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
@@ -21,7 +21,7 @@ async function describeCancellation(pullRequests: readonly PullRequest[], cli: C
   for await (const record of mapConcurrent(pullRequests.slice(0, maxRead), maxConcurrent, read))
     records.push(record)
   const listed = pullRequests.map(({ pr }, index) => ({ pr, record: index < maxRead ? records[index] : {} }))
-  const queued = listed.filter(isQueued).length
+  const queued = listed.filter(isListedAsQueued).length
   const rest = listed.length - queued
   const total = pluralize(listed.length, 'pull request')
   const statement =

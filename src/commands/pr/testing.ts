@@ -173,7 +173,7 @@ function testRunLines(
  * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
  * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-async function readTestRun(
+async function readWantedRun(
   cli: Cli,
   wanted: WantedRun,
   overrides: readonly BodyOverride[],
@@ -226,7 +226,7 @@ export const prTestingCommand = command({
   async run({ wanted, web, set }, cli) {
     if (cli.options.dryRun) return printRequests(cli, getMergeQueueTestingDetails, [wanted], set)
     return forOne(cli, getMergeQueueTestingDetails, wanted, async () => {
-      const sent = await readTestRun(cli, wanted, set)
+      const sent = await readWantedRun(cli, wanted, set)
       const [run = {}] = sent.response.records
       const checks = readChecks(run)
       const screen = () => ({ heading: testRunLines(run, checks, wanted.repo) })

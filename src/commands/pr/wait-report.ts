@@ -6,7 +6,7 @@ import { isUnderTest, waitOutcomes } from '../../domain/states.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
-  describeChange,
+  describeWaitChange,
   isPaused,
   type StateChange,
   type WaitEnd,
@@ -24,12 +24,12 @@ import { reportStop, ringBell, SignsOfLife } from '../../run/waits.ts'
 import { waitForPullRequests } from '../../wait/pull-requests.ts'
 import { readSplit } from '../../wait/readings.ts'
 import {
-  changeRecord,
   createResult,
   describeAttempt,
   describePause,
   interruptedWaitError,
   type WaitResult,
+  waitChangeRecord,
   withOpenReasons,
 } from '../../wait/results.ts'
 import {
@@ -140,10 +140,10 @@ class WaitReporter implements WaitObserver {
     const { pr, repo } = pullRequest
     const { from, to, position, why } = change
     this.signs.noteOutput()
-    if (this.isStream) return printer.add(resultOf(changeRecord(pr, change, host.clock.now())))
+    if (this.isStream) return printer.add(resultOf(waitChangeRecord(pr, change, host.clock.now())))
     const hasReader = messages === 'person'
     if (isEnd && drawsResults(this.cli) && (hasReader || from === undefined)) return
-    if (!hasReader) return logger.info(describeChange(pr, change))
+    if (!hasReader) return logger.info(describeWaitChange(pr, change))
     // A part of a batch may wait for less time than there is between two readings.
     const waitsAgain = to === 'PENDING' || (to === 'TESTING' && from === 'PENDING_FAILURE')
     const mayBeSplit = isUnderTest(from ?? '') && waitsAgain && readsMore(this.cli)

@@ -9,7 +9,13 @@ import { printReads } from './all-queues.ts'
 import { isSettable, type SettableState, setQueueState } from './change-state.ts'
 import { requireAnswer } from './change-states.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
-import { lockRecord, openRecord, type RecordedChange, readRecord, type StateRecord } from './state-record.ts'
+import {
+  lockRecord,
+  openRecord,
+  type RecordedChange,
+  readStateRecord,
+  type StateRecord,
+} from './state-record.ts'
 import { describeChanges } from './state-words.ts'
 
 /** The return of a queue to the state before a freeze. */
@@ -52,7 +58,7 @@ async function restoreRows(
   { yes, set }: RestoreOptions,
   isUpdated: boolean,
 ): Promise<number> {
-  const rows = await readRecord(path, 'mergeq queue pause --all --record writes one.', cli)
+  const rows = await readStateRecord(path, 'mergeq queue pause --all --record writes one.', cli)
   const restorations: Restoration[] = []
   for (const row of rows) {
     const queue = { repo: parseRepository(row.repo), targetBranch: row.targetBranch }

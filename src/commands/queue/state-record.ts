@@ -26,7 +26,11 @@ const keyOf = ({ repo, targetBranch }: RecordedChange): string =>
 const maxRecordSize = 16 * 1024 * 1024
 
 /** Reads the rows of a record. Throws a usage error if the file is none, or has a queue twice. */
-export async function readRecord(path: string, hint: string, cli: Cli): Promise<readonly RecordedChange[]> {
+export async function readStateRecord(
+  path: string,
+  hint: string,
+  cli: Cli,
+): Promise<readonly RecordedChange[]> {
   const name = path === '-' ? 'Standard input' : path
   const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
   const rows = (Array.isArray(document) ? document : [undefined]).map(row => {
@@ -61,7 +65,7 @@ export async function readEarlierRecord(
   cli: Cli,
 ): Promise<readonly RecordedChange[]> {
   if (!(await cli.host.files.exists(path))) return []
-  const rows = await readRecord(path, 'Use another file.', cli)
+  const rows = await readStateRecord(path, 'Use another file.', cli)
   if (rows.length > 0 && rows.every(({ restored }) => restored !== undefined)) return []
   if (!yes)
     throw usageError(

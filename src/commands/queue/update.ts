@@ -2,7 +2,7 @@ import { type CallResult, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
-import { isEmpty, isOnlyRead } from '../../domain/queue-file.ts'
+import { isEmptySetting, isOnlyRead } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { stateOf } from '../../domain/states.ts'
 import type { CommandWords } from '../../domain/suggested-command.ts'
@@ -116,7 +116,7 @@ export async function suggestUndo(
   const words = Object.entries(sent).flatMap(([key, value]): CommandWords => {
     const old = key === 'state' ? stateOf(before).toLowerCase() : before[key]
     if (value === undefined || old === undefined || isSame(old, value) || isOnlyRead(key, old)) return []
-    if (key === 'requiredStatuses' && isEmpty(old)) return [flagName('deleteRequiredStatuses')]
+    if (key === 'requiredStatuses' && isEmptySetting(old)) return [flagName('deleteRequiredStatuses')]
     if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(old)}`]
     if (old === null) return []
     if (typeof old === 'boolean') return [flagName(key, old)]

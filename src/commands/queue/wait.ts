@@ -1,7 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { formatDuration, pluralize } from '../../domain/format.ts'
-import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
+import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
 import { type QueueCondition, queueConditions } from '../../domain/queue-wait.ts'
 import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
@@ -38,7 +38,7 @@ const resultRecord: RecordFields = {
 }
 
 const summaryOf = (queue: JsonObject | undefined): string =>
-  queue === undefined ? 'not read yet' : queueSummary(queue)
+  queue === undefined ? 'not read yet' : summarizeQueue(queue)
 
 const queueWaitInputs = {
   queue: unlessSeveral(queueInput),

@@ -1,6 +1,11 @@
 import { joinTruncated } from '../../domain/format.ts'
-import { describeCause, describeChange, goneQueue, type QueueChange } from '../../domain/queue-changes.ts'
-import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
+import {
+  describeCause,
+  describeQueueChange,
+  goneQueue,
+  type QueueChange,
+} from '../../domain/queue-changes.ts'
+import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
 import { serviceWordNames } from '../../domain/service-words.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
@@ -15,7 +20,7 @@ import type { QueuesView } from '../../wait/watch-queues.ts'
 import { notReadySentence, readActivity } from './screen.ts'
 
 /** A record is the queue, as the first reading shows it, a change, or a sign of life. */
-export const changeRecord: RecordFields = {
+export const changeFields: RecordFields = {
   names: [
     ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
     ...['author', 'submittedBy', 'reason', ...serviceWordNames],
@@ -45,14 +50,14 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
   const print = (record: JsonObject, sentence = '') =>
     printer.print({
       ...singleRecord(record),
-      columns: changeRecord.columns,
+      columns: changeFields.columns,
       screen: () => ({ sentence }),
     })
   const recordOf = ({ repo, targetBranch }: Queue) => ({ repo: repositoryName(repo), targetBranch })
   const printChange = (place: Queue, change: QueueChange) => {
     const cause = describeCause(change)
     const name = isSeveral ? `${queueName(place)}: ` : ''
-    const sentence = `${name}${describeChange(change)}${cause === '' ? '' : `: ${cause}`}`
+    const sentence = `${name}${describeQueueChange(change)}${cause === '' ? '' : `: ${cause}`}`
     return print({ type: 'change', ...change, ...recordOf(place) }, sentence)
   }
   const printQueueEvent = (place: Queue, { type: _, at: __, ...queue }: JsonObject) =>
@@ -82,7 +87,7 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
         const isEmpty = getArray(queue, 'enqueuedPullRequests').length === 0
         const { notReady } = isEmpty && readsMore(cli) ? await readActivity(cli.client(), place) : {}
         const sentences = [
-          `Queue for ${queueName(place)}: ${queueSummary(queue)}.`,
+          `Queue for ${queueName(place)}: ${summarizeQueue(queue)}.`,
           numbers,
           notReadySentence(notReady) ?? [],
         ]

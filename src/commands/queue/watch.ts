@@ -21,7 +21,7 @@ import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-qu
 import { printQueue, queueFields } from './get.ts'
 import { withActivity } from './watch-activity.ts'
 import { isLive, type WatchView, watchLive } from './watch-live.ts'
-import { changeRecord, createStreamView } from './watch-stream.ts'
+import { changeFields, createStreamView } from './watch-stream.ts'
 
 /** Throws a usage error for options that do not fit together. */
 function checkOptions(
@@ -81,7 +81,7 @@ export const queueWatchCommand = command({
     giveUpAfter: waitInputs.giveUpAfter,
     set: setOf(getQueue),
   },
-  fields: combineFields(changeRecord, { ...queueFields, columns: [] }),
+  fields: combineFields(changeFields, { ...queueFields, columns: [] }),
   prints: {
     table: 'a live view on a terminal; elsewhere, and with --all or --file, one line per change',
     json: 'the current queue; requires --once',

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../json.ts'
 import { statusError } from '../requests.ts'
 import { findScript, getPlannedEnd, listBelow } from '../scenarios.ts'
-import { changeState, insertWaiting, removeFromBatches, rerun } from './batches.ts'
-import { getHeadCommit, isSubmitted, type PullRequest, type Queue, type TargetSet } from './queue.ts'
+import { enterState, insertWaiting, removeFromBatches, rerun } from './batches.ts'
+import { getHeadCommit, isStillQueued, type PullRequest, type Queue, type TargetSet } from './queue.ts'
 import { mergeSettings } from './settings.ts'
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
@@ -23,7 +23,7 @@ interface SubmitRequest {
  */
 export function submit(queue: Queue, request: SubmitRequest): void {
   const known = queue.pullRequests.get(request.number)
-  const isNew = known === undefined || !isSubmitted(known)
+  const isNew = known === undefined || !isStillQueued(known)
   const below = isNew ? listBelow(queue.scenario, request.number) : []
   for (const number of below) {
     const { state = 'FAILED' } = queue.pullRequests.get(number) ?? {}
@@ -37,7 +37,7 @@ export function submit(queue: Queue, request: SubmitRequest): void {
 function playStack(queue: Queue, numbers: readonly number[]): void {
   queue.stackSubmissions++
   if (queue.stackSubmissions % 2 === 1) return
-  const members = numbers.flatMap(number => queue.pullRequests.get(number) ?? []).filter(isSubmitted)
+  const members = numbers.flatMap(number => queue.pullRequests.get(number) ?? []).filter(isStillQueued)
   for (const [index, member] of members.entries()) {
     const isPushed = index === 0 && members.length > 1
     const reason = isPushed ? 'pr_pushed_to' : 'stacked_pr_member_pushed_to'
@@ -48,7 +48,7 @@ function playStack(queue: Queue, numbers: readonly number[]): void {
 function submitOne(queue: Queue, { number, priority, noBatch }: SubmitRequest): void {
   const known = queue.pullRequests.get(number)
   if (known?.state === 'MERGED') throw statusError(400, `#${number} is already merged.`)
-  const isQueued = known !== undefined && isSubmitted(known)
+  const isQueued = known !== undefined && isStillQueued(known)
   const pullRequest = known ?? register(queue, number)
   if (known !== undefined && !isQueued) known.previousAttempt = { ...known, previousAttempt: undefined }
   if (priority !== undefined || !isQueued) {
@@ -76,7 +76,7 @@ function submitOne(queue: Queue, { number, priority, noBatch }: SubmitRequest): 
   pullRequest.mergesAt = undefined
   queue.notReady.add(pullRequest)
   // Every submission comes through the API.
-  changeState(queue, pullRequest, { to: 'NOT_READY', reason: 'api_requested' })
+  enterState(queue, pullRequest, { to: 'NOT_READY', reason: 'api_requested' })
 }
 
 function register({ pullRequests, now }: Queue, number: number): PullRequest {
@@ -113,7 +113,7 @@ function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean 
  */
 function getQueued(queue: Queue, number: number): PullRequest {
   const pullRequest = queue.pullRequests.get(number)
-  if (pullRequest === undefined || !isSubmitted(pullRequest)) throw statusError(404, 'Not Found')
+  if (pullRequest === undefined || !isStillQueued(pullRequest)) throw statusError(404, 'Not Found')
   return pullRequest
 }
 
@@ -122,7 +122,7 @@ export function cancel(queue: Queue, number: number): void {
   const pullRequest = getQueued(queue, number)
   const cause = { reason: 'user_requested' }
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
-    changeState(queue, pullRequest, { to: 'CANCELLED', ...cause })
+    enterState(queue, pullRequest, { to: 'CANCELLED', ...cause })
   else removeFromBatches(queue, [pullRequest], 'CANCELLED', cause)
 }
 

@@ -33,7 +33,7 @@ function listAhead(queue: Queue, pullRequest: PullRequest): readonly number[] {
   return ahead.map(({ number }) => number)
 }
 
-export function changeState(
+export function enterState(
   queue: Queue,
   pullRequest: PullRequest,
   { to, kind = 'main', ...cause }: Cause & { readonly to: PullRequestState; readonly kind?: RunKind },
@@ -66,7 +66,7 @@ export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], ca
   batch.phase = phase
   batch.phaseEndsAt = now + minTimes[phase]
   const { kind, members } = batch
-  for (const member of members) changeState(queue, member, { to: phase, kind, ...cause })
+  for (const member of members) enterState(queue, member, { to: phase, kind, ...cause })
 }
 
 export function insertWaiting({ waiting }: Queue, pullRequest: PullRequest): void {
@@ -217,7 +217,7 @@ export function removeFromBatches(
     const { kind } = batch
     for (const member of leaving) {
       const cause = typeof causeOf === 'function' ? causeOf(member) : causeOf
-      changeState(queue, member, { to, kind, ...cause })
+      enterState(queue, member, { to, kind, ...cause })
     }
     batch.members = batch.members.filter(member => !leaving.includes(member))
     affected.add(batch)

@@ -181,7 +181,7 @@ export const createEmptyQueue = (
 export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
 /** A NOT_READY pull request is submitted, too (docs/reference/service.md, "getSubmittedPullRequest"). */
-export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
+export const isStillQueued = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
 
 /** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
 export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>
@@ -193,7 +193,7 @@ export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[
   ...waiting,
 ]
 
-export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
+export const hasNoPullRequests = ({ notReady, waiting, batches }: Queue): boolean =>
   notReady.size === 0 && waiting.length === 0 && batches.length === 0
 
 /** Returns the head commit of a pull request; an invented commit until an upload names it. */

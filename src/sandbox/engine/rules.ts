@@ -1,10 +1,10 @@
 import type { PlannedEnd } from '../scenarios.ts'
 import {
   type Cause,
-  changeState,
   createBatch,
   endRun,
   enterPhase,
+  enterState,
   insertWaiting,
   listBatchesBuiltOn,
   listScripted,
@@ -42,7 +42,7 @@ const admitReady: Rule = queue => {
   )
   for (const pullRequest of ready) {
     notReady.delete(pullRequest)
-    changeState(queue, pullRequest, { to: 'PENDING', reason: 'merge_item_now_ready' })
+    enterState(queue, pullRequest, { to: 'PENDING', reason: 'merge_item_now_ready' })
     insertWaiting(queue, pullRequest)
   }
   return ready.length > 0
@@ -192,7 +192,7 @@ const mergePassed: Rule = queue => {
   if (endPlanned(queue, batch, 'merge')) return true
   removeBatches(queue, [batch])
   for (const member of batch.members)
-    changeState(queue, member, { to: 'MERGED', reason: 'merge_graph_merge', kind: batch.kind })
+    enterState(queue, member, { to: 'MERGED', reason: 'merge_graph_merge', kind: batch.kind })
   return true
 }
 
@@ -201,7 +201,7 @@ const showMerges: Rule = queue => {
   const merged = [...queue.pullRequests.values()].filter(({ mergesAt = Infinity }) => mergesAt <= queue.now)
   for (const pullRequest of merged) {
     pullRequest.mergesAt = undefined
-    changeState(queue, pullRequest, { to: 'MERGED', reason: 'merge_graph_merge' })
+    enterState(queue, pullRequest, { to: 'MERGED', reason: 'merge_graph_merge' })
   }
   return merged.length > 0
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isQueued, parsePushes } from '../../../src/commands/guard/push.ts'
+import { isQueuedRecord, parsePushes } from '../../../src/commands/guard/push.ts'
 import { record, serviceKnowing, where } from '../../support/guard.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
@@ -54,7 +54,7 @@ test.each([
   [{ state: 'merged' }, false],
   [{ state: 'FAILED' }, false],
 ])('the guard takes %j for queued: %s', (found, expected) => {
-  expect(isQueued(found)).toBe(expected)
+  expect(isQueuedRecord(found)).toBe(expected)
 })
 
 describe('`guard hook`', () => {
