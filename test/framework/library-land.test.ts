@@ -126,7 +126,7 @@ describe('landPullRequests', () => {
     let readings = 0
     const { client, sent } = await clientOf(submissions => {
       if (submissions > 0 && ++readings === 2) stop.abort('shift is over')
-      return readings < 4 ? old : merged
+      return readings < 8 ? old : merged
     })
     const error = await client
       .landPullRequests({ prs: [7], signal: stop.signal })
@@ -137,6 +137,23 @@ describe('landPullRequests', () => {
     })
     expect([sent('submitPullRequest').length, sent('cancelPullRequest').length]).toEqual([1, 0])
     expect(await client.waitForPullRequests({ prs: [7] })).toMatchObject([{ outcome: 'merged' }])
+  })
+
+  test('an abort while a submission is sent says that its outcome is not known', async () => {
+    const stop = new AbortController()
+    const { client, sent } = await clientOf(() => undefined, {
+      submit() {
+        stop.abort()
+        return {}
+      },
+    })
+    await expect(client.landPullRequests({ prs: [7, 8], signal: stop.signal })).rejects.toMatchObject({
+      kind: 'interrupted',
+      delivery: 'unknown',
+      operation: 'submitPullRequest',
+      pr: 7,
+    })
+    expect(sent('submitPullRequest')).toHaveLength(1)
   })
 
   test('another head than the one that is meant is not submitted', async () => {
