@@ -14,6 +14,8 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const replacements = [
   // mergeq starts no subcommands as programs of their own: 2 of 35 ms for `--help`.
   { of: 'commander', module: 'node:child_process' },
+  // mergeq corrects command lines itself.
+  { of: 'commander', module: './suggestSimilar' },
   // mergeq decides itself about colors: 3 of 35 ms for `--help`, with node:os and node:tty.
   { of: 'chalk', module: '#supports-color' },
   // No settings file has a schema: 15 of 112 ms for `config set`.

@@ -120,126 +120,100 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
   }
 }
 
-/**
- * Reads a command line with commander: declares the options, arguments and commands of each node that the words lead to,
- * and takes what commander finds.
- */
-class CommandLineReader {
-  readonly args = new Map<string, string[]>()
-  readonly path: string[] = []
-  command: RegisteredCommand | undefined
-  problem: Problem | undefined
-  private readonly argv: readonly string[]
-  private readonly groups: readonly CommandGroup[]
-  private readonly usualOptions = [...globalOptions, ...ordinaryOptions]
-  /** Every node has the global options: each is made once. */
-  private readonly options = new Map<OptionDefinition, Option>()
-  private last = new Node('mergeq')
-
-  constructor(argv: readonly string[], groups: readonly CommandGroup[]) {
-    this.argv = argv
-    this.groups = groups
-  }
-
-  /** Returns the words after the path that are neither options nor their values. */
-  async read(): Promise<readonly string[]> {
-    await this.enter(
-      this.last
-        .enablePositionalOptions()
-        .helpOption(false)
-        .showSuggestionAfterError(false)
-        .exitOverride()
-        .configureHelp({ formatHelp: () => '' })
-        // Nothing is printed, and the outputs of the process are not opened to ask for their width and colors.
-        .configureOutput({
-          writeErr: ignore,
-          outputError: ignore,
-          getErrHelpWidth: () => 80,
-          getErrHasColors: () => false,
-        }),
-    )
-    try {
-      await this.last.parseAsync([...this.argv], { from: 'user' })
-    } catch (error) {
-      if (!(error instanceof CommanderError)) throw error
-      this.problem ??= problemOf(error, this.last)
-    }
-    return this.last.args
-  }
-
-  /** Declares the options, arguments and commands of a node, which comes next on the command line. */
-  private async enter(node: Node): Promise<void> {
-    this.last = node
-    node.helpCommand(false).hook('preSubcommand', (_, child) => this.enter(child))
-    if (node.parent === null) {
-      this.declareCommands(
-        node,
-        this.groups.map(({ name }) => [name]),
-      )
-      return
-    }
-    this.path.push(node.name())
-    const commands = this.groups.find(({ name }) => name === this.path[0])?.commands ?? []
-    const word = this.path.slice(1).join(' ')
-    const file = commands.find(({ name }) => name === word)
-    if (file === undefined) {
-      this.declareCommands(
-        node,
-        commands.map(({ name, alias }) => [name, ...[alias ?? []].flat()]),
-      )
-      return
-    }
-    this.command = await loadCommand(file)
-    const { definitions } = this.command
-    this.declare(node, [...this.usualOptions, ...definitions])
-    // After the first word of a command to run, all words belong to that command.
-    node.passThroughOptions(definitions.some(({ program }) => program === true)).action(ignore)
-  }
-
-  /** Declares the commands that are typed, by their names and aliases; a node without commands takes any word. */
-  private declareCommands(node: Node, all: readonly (readonly string[])[]): void {
-    const { argv, path } = this
-    // No options are typed before the name of a command that follows.
-    const comesNext =
-      argv.slice(0, path.length).every(word => !word.startsWith('-')) &&
-      all.flat().includes(argv[path.length] ?? '')
-    if (!comesNext) this.declare(node, this.usualOptions)
-    const typed = all.filter(names => names.some(name => argv.includes(name)))
-    for (const [name = '', ...aliases] of typed.length > 0 ? typed : all.slice(0, 1))
-      node.command(name).aliases(aliases)
-  }
-
-  private declare(node: Node, definitions: readonly OptionDefinition[]): void {
-    for (const definition of definitions) {
-      if (!isOption(definition)) {
-        node.argument(formatArgument(definition))
-        continue
-      }
-      const option = this.options.get(definition) ?? createOption(definition)
-      this.options.set(definition, option)
-      // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
-      node.addOption(option).on(`option:${option.name()}`, value => this.take(definition, value))
-    }
-  }
-
-  /** Takes an option; its value is null if it is missing, and undefined if the option has none. */
-  private take(option: OptionDefinition, value: string | null | undefined): void {
-    const values = this.args.get(option.name) ?? []
-    const added = value ?? 'true'
-    if (value === null) this.problem ??= { kind: 'missing-value', option, next: wordAfter(option, this.argv) }
-    else if (option.variadic === true || values.length === 0) this.args.set(option.name, [...values, added])
-    else if (!values.includes(added)) this.problem ??= { kind: 'repeated-option', option }
-  }
-}
-
 /** Reads a command line. Loads the command that it names, and changes nothing. */
 export async function parseCommandLine(
   argv: readonly string[],
   groups: readonly CommandGroup[],
 ): Promise<ParsedCommandLine> {
-  const reader = new CommandLineReader(argv, groups)
-  const words = await reader.read()
-  const { args, path, command, problem } = reader
+  const args = new Map<string, string[]>()
+  const path: string[] = []
+  let command: RegisteredCommand | undefined
+  let problem: Problem | undefined
+  /** Takes an option; its value is null if it is missing, and undefined if the option has none. */
+  const take = (option: OptionDefinition, value: string | null | undefined) => {
+    const values = args.get(option.name) ?? []
+    const added = value ?? 'true'
+    if (value === null) problem ??= { kind: 'missing-value', option, next: wordAfter(option, argv) }
+    else if (option.variadic === true || values.length === 0) args.set(option.name, [...values, added])
+    else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }
+  }
+  // Every node has the global options: each is made once.
+  const options = new Map<OptionDefinition, Option>()
+  const declare = (node: Node, definitions: readonly OptionDefinition[]) => {
+    for (const definition of definitions) {
+      if (!isOption(definition)) {
+        node.argument(formatArgument(definition))
+        continue
+      }
+      const option = options.get(definition) ?? createOption(definition)
+      options.set(definition, option)
+      // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
+      node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
+    }
+  }
+  const usualOptions = [...globalOptions, ...ordinaryOptions]
+  /** Whether a node is followed by the name of one of its commands, so that no options are typed before that. */
+  const comesNext = (all: readonly (readonly string[])[]) =>
+    argv.slice(0, path.length).every(word => !word.startsWith('-')) &&
+    all.flat().includes(argv[path.length] ?? '')
+  /** Declares the commands that are typed, by their names and aliases; a node without commands takes any word. */
+  const declareCommands = (node: Node, all: readonly (readonly string[])[]) => {
+    if (!comesNext(all)) declare(node, usualOptions)
+    const typed = all.filter(names => names.some(name => argv.includes(name)))
+    for (const [name = '', ...aliases] of typed.length > 0 ? typed : all.slice(0, 1))
+      node.command(name).aliases(aliases)
+  }
+  let last = new Node('mergeq')
+  /** Declares the options, arguments and commands of a node, which comes next on the command line. */
+  const enter = async (node: Node) => {
+    last = node
+    node.helpCommand(false).hook('preSubcommand', (_, child) => enter(child))
+    if (node.parent === null) {
+      declareCommands(
+        node,
+        groups.map(({ name }) => [name]),
+      )
+      return
+    }
+    path.push(node.name())
+    const commands = groups.find(({ name }) => name === path[0])?.commands ?? []
+    const word = path.slice(1).join(' ')
+    const file = commands.find(({ name }) => name === word)
+    if (file === undefined) {
+      declareCommands(
+        node,
+        commands.map(({ name, alias }) => [name, ...[alias ?? []].flat()]),
+      )
+      return
+    }
+    const found = await loadCommand(file)
+    command = found
+    declare(node, [...usualOptions, ...found.definitions])
+    // After the first word of a command to run, all words belong to that command.
+    node.passThroughOptions(found.definitions.some(({ program }) => program === true)).action(ignore)
+  }
+  await enter(
+    last
+      .enablePositionalOptions()
+      .helpOption(false)
+      .showSuggestionAfterError(false)
+      .exitOverride()
+      .configureHelp({ formatHelp: () => '' })
+      // Nothing is printed, and the outputs of the process are not opened to ask for their width and colors.
+      .configureOutput({
+        writeErr: ignore,
+        outputError: ignore,
+        getErrHelpWidth: () => 80,
+        getErrHasColors: () => false,
+      }),
+  )
+  try {
+    await last.parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    problem ??= problemOf(error, last)
+  }
+  const words = last.args
   const definitions: readonly OptionDefinition[] = command?.definitions ?? []
   for (const [index, { name, variadic }] of definitions
     .filter(definition => !isOption(definition))

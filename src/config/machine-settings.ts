@@ -1,7 +1,7 @@
+import { maxStoreSize } from '../domain/limits.ts'
 import { isMergeqError, usageError } from '../errors.ts'
 import type { Files, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { maxStoreSize, parseDocument } from './setting-definitions.ts'
 
 /** Whether a user other than root can write to a file with these permission bits. */
 const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
@@ -10,7 +10,11 @@ const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
  * Returns the document of the settings of the machine. Throws a usage error for a file that somebody else than root can
  * change, for one that cannot be read, and for one with a token.
  */
-async function readMachineDocument(path: string, files: Pick<Files, 'readOwned'>): Promise<JsonObject> {
+async function readMachineDocument(
+  path: string,
+  files: Pick<Files, 'readOwned'>,
+  parse: (text: string) => JsonObject,
+): Promise<JsonObject> {
   const refuse = (problem: string, fix: string) =>
     usageError(
       `The settings of this machine (${path}) are refused: ${problem}.`,
@@ -26,7 +30,7 @@ async function readMachineDocument(path: string, files: Pick<Files, 'readOwned'>
       const bits = mode.toString(8).padStart(3, '0')
       throw refuse(`others than root can change the file (mode ${bits})`, restrict)
     }
-    const document = parseDocument(text)
+    const document = parse(text)
     const profiles = isObject(document.profiles) ? Object.values(document.profiles) : []
     if ([document, ...profiles].some(each => isObject(each) && Object.hasOwn(each, 'tokens')))
       throw refuse('they contain tokens', 'Remove "tokens" from the file. For a token, use "token-command".')
@@ -37,12 +41,19 @@ async function readMachineDocument(path: string, files: Pick<Files, 'readOwned'>
   }
 }
 
-/** Returns the settings of the machine; nothing with `MERGEQ_MACHINE_CONFIG=off`. Throws a usage error for wrong ones. */
-export async function readMachineSettings({
-  env: { MERGEQ_MACHINE_CONFIG: use = '' },
-  files,
-  machineFile: path,
-}: Pick<ServiceHost, 'env' | 'files' | 'machineFile'>) {
+/**
+ * Returns the settings of the machine; nothing with `MERGEQ_MACHINE_CONFIG=off`. Throws a usage error for wrong ones.
+ *
+ * @param parse reads the document of a settings file
+ */
+export async function readMachineSettings(
+  {
+    env: { MERGEQ_MACHINE_CONFIG: use = '' },
+    files,
+    machineFile: path,
+  }: Pick<ServiceHost, 'env' | 'files' | 'machineFile'>,
+  parse: (text: string) => JsonObject,
+) {
   if (use !== '' && use.toLowerCase() !== 'off')
     throw usageError(
       `MERGEQ_MACHINE_CONFIG: '${use}' is not valid; must be off.`,
@@ -50,5 +61,5 @@ export async function readMachineSettings({
     )
   return use !== '' || path === undefined
     ? undefined
-    : { path, document: await readMachineDocument(path, files) }
+    : { path, document: await readMachineDocument(path, files, parse) }
 }

@@ -1,16 +1,12 @@
+import { maxStoreSize } from '../domain/limits.ts'
 import { memoize } from '../domain/scheduling.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
+import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import {
-  maxStoreSize,
-  parseDocument,
-  type SettingKey,
-  type SettingSource,
-  settingDefinition,
-} from './setting-definitions.ts'
+import { isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'
@@ -43,6 +39,32 @@ export interface Store {
 interface MachineSettings {
   readonly path: string
   readonly document: JsonObject
+}
+
+/** Returns the document of a settings file, an empty one when there is no file. Throws an error that says what is wrong. */
+function parseDocument(text: string | undefined): JsonObject {
+  if (text === undefined) return {}
+  if (isUtf16(text)) throw new Error('it is encoded as UTF-16, not UTF-8')
+  const document = parseJson(text)
+  if (document === undefined) throw new Error(text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
+  if (!isObject(document)) throw new Error('it must contain a JSON object')
+  requireForm(document)
+  return document
+}
+
+/** Throws for a member that another form would hide: without its base URL, a token would go to the default one. */
+function requireForm(document: JsonObject): void {
+  const { profiles = {} } = document
+  if (!isObject(profiles)) throw new Error('profiles must be a JSON object')
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isObject(profile)) throw new Error(`the profile ${name} must be a JSON object`)
+    for (const key of configKeys.keys()) {
+      const value = Object.hasOwn(profile, key) ? profile[key] : ''
+      const isList = key === 'token-command' && Array.isArray(value)
+      if (typeof value !== 'string' && typeof value !== 'number' && !isList)
+        throw new Error(`${key} of the profile ${name} must be a string`)
+    }
+  }
 }
 
 function requireStorePath(path: string | undefined): string {
@@ -91,7 +113,7 @@ export function openStore(host: ServiceHost): Store {
 async function readMachineFile(host: ServiceHost): Promise<MachineSettings | undefined> {
   const { env, files, machineFile: path } = host
   if (!env.MERGEQ_MACHINE_CONFIG && (path === undefined || !(await files.exists(path)))) return undefined
-  return (await import('./machine-settings.ts')).readMachineSettings(host)
+  return (await import('./machine-settings.ts')).readMachineSettings(host, parseDocument)
 }
 
 /**

@@ -38,3 +38,6 @@ export const changeLimit = 60_000
 
 export const defaultPageSize = 100
 export const defaultMaxPages = 10_000
+
+/** The largest settings file, in characters; a larger file is not a settings file. */
+export const maxStoreSize = 1024 * 1024

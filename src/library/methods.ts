@@ -9,10 +9,12 @@ import {
   isChange,
   type List,
   type Operation,
+  type Params,
+  type ParamValues,
 } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOf } from '../api/request.ts'
-import { resolveValues } from '../api/resolve.ts'
+import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'
 import { rangeEnd } from '../api/service-time.ts'
 import { notGivenError } from '../config/settings.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
@@ -174,4 +176,39 @@ async function checkEnd(end: ListEnd, { logger }: CallClient): Promise<void> {
   if (end.failure?.kind === 'interrupted') throw end.failure
   for (const note of end.notes) await logger.info(note)
   if (end.isBroken) throw incompleteListError(end)
+}
+
+/**
+ * Returns the values of the params of an operation: those that the caller gives, and for others those of the settings.
+ * Throws a usage error for values that are missing or exclude each other.
+ */
+async function resolveValues<P extends Params>(
+  operation: Operation<P>,
+  given: ReadonlyMap<string, unknown>,
+  overrides: readonly BodyOverride[],
+  caller: Caller,
+): Promise<ParamValues<P>> {
+  const entries: [string, unknown][] = []
+  for (const [name, param] of Object.entries(operation.params))
+    entries.push([name, given.has(name) ? given.get(name) : await valueFromSettings(name, param, caller)])
+  const values = Object.fromEntries(entries) as ParamValues<P>
+  checkValues(operation, values, overrides, caller)
+  return values
+}
+
+/** Throws a usage error for values that exclude each other, or that are not enough. */
+function checkValues<P extends Params>(
+  { exclusive = [], check }: Operation<P>,
+  values: ParamValues<P>,
+  overrides: readonly BodyOverride[],
+  { nameOf, prefix }: Caller,
+): void {
+  const given = new Map<string, unknown>(Object.entries(values))
+  for (const pair of exclusive)
+    if (pair.every(name => given.get(name) !== undefined && given.get(name) !== false))
+      throw exclusiveError(
+        pair.map(name => nameOf(name)),
+        prefix,
+      )
+  check?.(values, overrides.length > 0, nameOf)
 }
