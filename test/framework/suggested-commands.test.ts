@@ -87,13 +87,13 @@ describe('a suggested command runs nothing that the service made up', () => {
 })
 
 test.each([
-  ['flaky list', [{ id: 'x', name: 'a' }], 'mergeq flaky get x --repo acme/api --org acme'],
-  ['flaky list', [], 'mergeq flaky list --since 30d --repo acme/api --org acme'],
-  ['flaky unhealthy', [], 'mergeq flaky list --repo acme/api --org acme'],
-])('%s of %j suggests a command for the same repository and organization', async (line, tests, command) => {
+  ['flaky list', [{ id: 'x', name: 'a' }], ['flaky get x', 'flaky unhealthy', 'flaky quarantined']],
+  ['flaky list', [], ['flaky list --since 30d']],
+  ['flaky unhealthy', [], ['flaky list']],
+])('%s of %j suggests commands for the same repository and organization', async (line, tests, commands) => {
   const answer = () => json({ tests, page: {} })
   const { out } = await mergeq(`${line} -R acme/api --org acme`, { ...person, answer })
-  expect(commandsIn(out)).toEqual([command])
+  expect(commandsIn(out)).toEqual(commands.map(command => `mergeq ${command} --repo acme/api --org acme`))
 })
 
 describe('every suggested command of the screens and of the troubleshooting page runs', () => {

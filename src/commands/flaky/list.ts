@@ -188,7 +188,8 @@ function listEnding(
         complete || isBroken ? '' : `All of them: --sort ${sort} -o ndjson. `,
         id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
       ],
-      `Flaky or broken: ${commandLine(['flaky', 'unhealthy'])}. Quarantined: ${commandLine(['flaky', 'quarantined'])}`,
+      `Flaky or broken: ${commandLine(['flaky', 'unhealthy'])}`,
+      `Quarantined: ${commandLine(['flaky', 'quarantined'])}`,
     ],
   }
 }
