@@ -326,11 +326,22 @@ export const defineOperation = <const P extends Params, const R extends Route>(
   operation: Operation<P, R>,
 ): Operation<P, R> => operation
 
-/** An operation with what command line and library add to it; the functions are typed from its own `params`. */
+/** A change with what command line and library add to it; the functions are typed from its own `params`. */
 export const extendOperation = <const P extends Params, R extends Route>(
   operation: Operation<Params, R>,
-  own: Pick<Operation<P>, 'params' | 'list' | 'usesServiceTime' | 'check' | 'adaptResponse' | 'fallback'>,
+  own: Pick<Operation<P>, 'params' | 'check' | 'fallback'>,
 ): Operation<P, R> => ({ ...operation, ...own }) as Operation<P, R>
+
+/** An operation that reads a list, all its pages or parts. */
+export interface ListOperation<P extends Params = Params, R extends Route = Route> extends Operation<P, R> {
+  list(values: ParamValues<P>, now: number, nameOf: NameOf): List
+}
+
+/** A list of the pages that an operation reads; the functions are typed from its own `params`. */
+export const listOperation = <const P extends Params, R extends Route>(
+  page: Operation<Params, R>,
+  own: Pick<ListOperation<P>, 'params' | 'list' | 'usesServiceTime'>,
+): ListOperation<P, R> => ({ ...page, ...own }) as ListOperation<P, R>
 
 /** An operation whose params nobody names. */
 export function anyOperation<P extends Params>(operation: Operation<P>): Operation

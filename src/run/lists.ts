@@ -6,7 +6,7 @@ import {
   type ReadOptions,
   readList,
 } from '../api/list.ts'
-import type { BodyOverride, List, Operation, Params, ParamValues } from '../api/operation.ts'
+import type { BodyOverride, List, ListOperation, Params, ParamValues } from '../api/operation.ts'
 import { rangeEnd } from '../api/service-time.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
@@ -56,12 +56,11 @@ export interface ListOptions {
 /** Returns the list of an operation for values; `now` is what durations are subtracted from. */
 export function listFrom<P extends Params>(
   { client, startedAt }: Cli,
-  { list, route }: Operation<P>,
+  operation: ListOperation<P>,
   values: ParamValues<P>,
   now = startedAt,
 ): List {
-  if (list === undefined) throw new Error(`${route} is no list`)
-  return list(values, now, client().nameOf)
+  return operation.list(values, now, client().nameOf)
 }
 
 /** Prints the request for the first page of a list, for a dry run. Returns exit code 0. */
@@ -77,7 +76,7 @@ export async function printFirstPage(
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
 export async function runList<P extends Params>(
   cli: Cli,
-  operation: Operation<P>,
+  operation: ListOperation<P>,
   values: ParamValues<P>,
   overrides: readonly BodyOverride[],
   { columns, screenColumns = columns, ending }: ListOptions,

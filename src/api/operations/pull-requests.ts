@@ -28,6 +28,7 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import {
   defineOperation,
   extendOperation,
+  listOperation,
   listParams,
   type Pages,
   param,
@@ -302,7 +303,7 @@ const isBy = (author: string, record: JsonObject): boolean =>
 const { repo, targetBranch, since, until, state } = pullRequestsPage.params
 
 /** Lists pull requests of a queue, including finished ones; each is given once. */
-export const listPullRequests = extendOperation(pullRequestsPage, {
+export const listPullRequests = listOperation(pullRequestsPage, {
   params: {
     repo,
     targetBranch,

@@ -4,7 +4,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { choice, instant, integer, moment, type Type } from '../../domain/values/types.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
-import { defineOperation, extendOperation, listParams, type Pages, param, queueParams } from '../operation.ts'
+import { defineOperation, listOperation, listParams, type Pages, param, queueParams } from '../operation.ts'
 import { listDecoder, missingPartErrorWithMessage } from '../response.ts'
 import { testingResultListRecord, testingResultRecord } from './fields.ts'
 import { pullRequestNumber } from './pull-requests.ts'
@@ -78,7 +78,7 @@ export const testRunRange = {
 }
 
 /** Lists finished test runs, a result for each pull request and attempt, the newest first. */
-export const listTestRuns = extendOperation(testingResultsPage, {
+export const listTestRuns = listOperation(testingResultsPage, {
   params: {
     repo,
     targetBranch,

@@ -23,8 +23,8 @@ import { get, getArray, getNumber, getString, isObject, type JsonObject } from '
 import type { NameOf } from '../operation.ts'
 import {
   defineOperation,
-  extendOperation,
   type ListResult,
+  listOperation,
   listParams,
   type Pages,
   type Params,
@@ -338,7 +338,7 @@ const { start: _start, end: _end, ...failingParams } = withoutPages(failingTests
  * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
  * without an end it ends now.
  */
-export const listFailingTests = extendOperation(failingTestsPage, {
+export const listFailingTests = listOperation(failingTestsPage, {
   params: {
     ...failingParams,
     since: param(
@@ -393,7 +393,7 @@ export const listFailingTests = extendOperation(failingTestsPage, {
 })
 
 /** Lists the quarantined tests of a repository. */
-export const listQuarantinedTests = extendOperation(quarantinedTestsPage, {
+export const listQuarantinedTests = listOperation(quarantinedTestsPage, {
   params: {
     ...withoutPages(quarantinedTestsPage.params),
     ...testListParams,
@@ -416,7 +416,7 @@ const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
 const { status: statusParam, ...unhealthyParams } = withoutPages(unhealthyTestsPage.params)
 
 /** Lists the flaky tests and then the broken tests of a repository. */
-export const listUnhealthyTests = extendOperation(unhealthyTestsPage, {
+export const listUnhealthyTests = listOperation(unhealthyTestsPage, {
   params: {
     ...unhealthyParams,
     // Without it, one request after another for each status.
