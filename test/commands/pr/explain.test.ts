@@ -51,6 +51,19 @@ test('`pr explain` prints a row for each fact on a pipe', async () => {
   ])
 })
 
+test.each([
+  ['merged', json(record('MERGED')), 'not safe: It is already merged.'],
+  ['not found', { status: 404, body: '{}' }, 'unclear: It is not in the queue. It may be too new to appear.'],
+  [
+    'queued',
+    json(record('PENDING')),
+    'safe: It is already in the queue; submitting it again changes nothing.',
+  ],
+])('says of a pull request that is %s whether it can be submitted again', async (_, answer, said) => {
+  const { out } = await explain('7', { ...running, getSubmittedPullRequest: answer })
+  expect(/^submit again\t(.*)$/m.exec(out)?.[1]).toBe(said)
+})
+
 test('a pull request that was ahead and has left is nothing to wait for', async () => {
   const timeline = [
     { state: 'pending', prerequisitePullRequests: [{ prNumber: 91 }, { prNumber: 52 }] },
