@@ -1,4 +1,3 @@
-import { tryRead } from '../../api/extra-reads.ts'
 import { checkHead, resolveHead } from '../../api/head-commit.ts'
 import {
   cancelPullRequest,
@@ -15,7 +14,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { styled } from '../../output/styled-text.ts'
 import { singleRecord } from '../../output/view.ts'
-import { type Cli, command, readsMore } from '../../run/command.ts'
+import { type Cli, command } from '../../run/command.ts'
 import { receiptRecord } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, readForPerson, send, show } from '../../run/send.ts'
@@ -41,7 +40,9 @@ async function suggestWait(pullRequests: readonly PullRequest[], cli: Cli): Prom
   if (results !== 'screen' || messages !== 'person') return
   const [first] = pullRequests
   if (first === undefined || pullRequests.length > maxSuggested) return
-  if (readsMore(cli) && (await isPausedQueue(first, cli))) {
+  const { repo, targetBranch } = first
+  const queue = await readForPerson(cli, getQueue, { repo, targetBranch })
+  if (stateOf(queue) === 'PAUSED') {
     const queued = pullRequests.filter(other => queueName(other) === queueName(first))
     const numbers = joinList(queued.map(({ pr }) => `#${pr}`))
     const start = queued.length === 1 ? 'starts' : 'start'
@@ -49,12 +50,6 @@ async function suggestWait(pullRequests: readonly PullRequest[], cli: Cli): Prom
   }
   const command = waitCommand(pullRequests, settings.commandLine)
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
-}
-
-async function isPausedQueue({ repo, targetBranch }: PullRequest, cli: Cli): Promise<boolean> {
-  const once = { once: true, quiet: true }
-  const { record } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, once)
-  return stateOf(record) === 'PAUSED'
 }
 
 const flagWait = flagInput('wait', flag('Wait for the result (pr land also submits again)'))

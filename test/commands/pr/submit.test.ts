@@ -182,6 +182,13 @@ describe('--match-head is checked before anything is sent', () => {
   )
 })
 
+test.each([403, 404, 503])('a submission succeeds although its queue cannot be read (%i)', async status => {
+  const answer: Script = ({ path }) => (path.endsWith('/submitPullRequest') ? { body: 'OK' } : { status })
+  const { code, out, err } = await mergeq('pr submit 7 -R acme/web -b main', { answer, terminal: true })
+  expect({ code, out }).toEqual({ code: 0, out: 'Submitted #7 to the queue for main.\n' })
+  expect(err).toContain('For the result, run:')
+})
+
 test('a pull request that is merged already is what --wait wants', async () => {
   const story = await openStory()
   await story.mergeq('pr submit 7 --wait --interval 1s')
