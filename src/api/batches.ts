@@ -2,7 +2,7 @@ import { testSlots } from '../domain/queue-entries.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { stateOf } from '../domain/states.ts'
 import { testRunOf } from '../domain/test-run.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { isPermanent, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { tryRead } from './extra-reads.ts'
@@ -31,7 +31,7 @@ interface ReadOptions {
  */
 export async function readBatches(
   queue: JsonObject,
-  place: QueuePlace,
+  place: Queue,
   client: ServiceClient,
   { limits, readsAlone }: ReadOptions,
 ): Promise<readonly Batch[]> {

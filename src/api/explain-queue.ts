@@ -5,7 +5,7 @@ import {
   unreadNotReady,
 } from '../domain/explain/explain-queue.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { readBatches } from './batches.ts'
@@ -29,7 +29,7 @@ const maxRead = 20
 
 /** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
 export async function explainQueueAt(
-  { values, overrides }: { readonly values: QueuePlace; readonly overrides: readonly BodyOverride[] },
+  { values, overrides }: { readonly values: Queue; readonly overrides: readonly BodyOverride[] },
   client: ServiceClient,
   commands: QueueCommands,
 ): Promise<QueueExplanation> {
@@ -92,7 +92,7 @@ interface NotReadyList {
 }
 
 /** Lists the pull requests that are not ready; none, without a reason, where the service lacks the operation. */
-async function readNotReady(values: QueuePlace, client: ServiceClient): Promise<NotReadyList> {
+async function readNotReady(values: Queue, client: ServiceClient): Promise<NotReadyList> {
   const records: JsonObject[] = []
   const { list } = listPullRequests
   if (list === undefined) return { records, isComplete: false }
@@ -118,7 +118,7 @@ async function readNotReady(values: QueuePlace, client: ServiceClient): Promise<
 
 /** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
 async function readNotReadyCount(
-  place: QueuePlace,
+  place: Queue,
   client: ServiceClient,
 ): Promise<{ readonly count?: number | undefined; readonly why?: string }> {
   const { value, why } = await readUnless(async () => {

@@ -64,7 +64,7 @@ export async function* readList(
   const read = new ListProgress(list, client.nameOf)
   let failure: MergeqError | undefined
   try {
-    for (let next = read.next(); next !== undefined; next = read.next()) {
+    for (let next = read.pageToRead(); next !== undefined; next = read.pageToRead()) {
       const progress = `${read.progress} so far`
       await beforePage?.(progress)
       const params = pageParams(list, next.part, next.token)
@@ -161,8 +161,8 @@ class ListProgress {
     return `${pluralize(this.#cursor.pages, 'page')} and ${pluralize(this.#shown, this.#pages.noun)}`
   }
 
-  next() {
-    return this.#isLimited || this.#isOnlyPageRead ? undefined : this.#cursor.next()
+  pageToRead() {
+    return this.#isLimited || this.#isOnlyPageRead ? undefined : this.#cursor.pageToRead()
   }
 
   /** Returns the records of a page that were not given before and that no param hides. */
@@ -193,14 +193,14 @@ class ListProgress {
     }
     const room = this.#limit - this.#shown
     this.#isCut = wanted.length > room
-    if (this.#isCut || (wanted.length === room && this.next() !== undefined)) this.#isLimited = true
+    if (this.#isCut || (wanted.length === room && this.pageToRead() !== undefined)) this.#isLimited = true
     const now = wanted.slice(0, room)
     this.#shown += now.length
     return now
   }
 
   #offsetAfter(count: number, hasNew: boolean, total: number | undefined): NextOffset {
-    const offset = Number(this.#cursor.next()?.token ?? '')
+    const offset = Number(this.#cursor.pageToRead()?.token ?? '')
     const totalBefore = this.#total
     this.#total = total
     return offsetAfter({ offset, count, hasNew, total, totalBefore, noun: this.#pages.noun })
@@ -316,7 +316,7 @@ export class PageCursor<S extends object> {
   }
 
   /** The next page to request; the token of a first page is empty. Undefined at the end and after a problem. */
-  next(): { readonly part: S; readonly token: string } | undefined {
+  pageToRead(): { readonly part: S; readonly token: string } | undefined {
     const part = this.#parts[this.index]
     return part === undefined || this.problem !== undefined ? undefined : { part, token: this.#token }
   }

@@ -89,7 +89,7 @@ function observeAttempts(
     options: {
       maxRetries,
       remaining: () => time?.left() ?? Number.POSITIVE_INFINITY,
-      timeout() {
+      beginAttempt() {
         const usual = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
         const limit = time?.limitAttempt(usual) ?? usual
         attempt = { number: attempt.number + 1, startedAt: clock.monotonic(), limit }

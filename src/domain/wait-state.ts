@@ -81,7 +81,7 @@ export interface StateChange {
 
 /** Whether a pull request that was tested waits again. */
 export const isPendingAgain = (from: string | undefined, to: string): boolean =>
-  to === 'PENDING' && ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE'].includes(from ?? '')
+  to === 'PENDING' && statesUnderTest.includes(from ?? '')
 
 /** `#7 PENDING -> TESTING, position 1` */
 export const describeWaitChange = (pr: number, { from, to, position, why }: StateChange): string =>

@@ -35,8 +35,8 @@ interface Transport {
 
 interface HttpSendOptions {
   readonly token: string | undefined
-  /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
-  timeout(): number
+  /** Counts the attempt that begins now. Returns its time limit in milliseconds, without the upload. */
+  beginAttempt(): number
   readonly maxRetries: number
   /** Returns the milliseconds after which the request is not sent again. */
   remaining(): number
@@ -170,9 +170,9 @@ export class HttpClient {
   private createAttempt(
     request: HttpRequest,
     url: URL,
-    { token, timeout, remaining }: HttpSendOptions,
+    { token, beginAttempt, remaining }: HttpSendOptions,
   ): ObservedAttempt {
-    const limit = timeout()
+    const limit = beginAttempt()
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
     const proxy = this.proxyFor(url)?.host

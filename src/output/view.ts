@@ -147,7 +147,12 @@ export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(c
 
 /** The columns of pull requests in CSV, under the names of the fields. */
 export const pullRequestCsvColumns: readonly Column[] = [
-  ...['prNumber', 'state', 'stateChangedAt', 'prAuthor', 'priorityName', 'prTitle'],
+  'prNumber',
+  'state',
+  'stateChangedAt',
+  'prAuthor',
+  'priorityName',
+  'prTitle',
 ].map(path => ({ title: path, path, format: 'plain', csvName: path }))
 
 export interface Writer {

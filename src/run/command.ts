@@ -138,7 +138,7 @@ function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefin
  * - `rows`: only rows, without anything around them: a table on a pipe, another format of rows, and selected fields
  * - `json`: a JSON document, or a record on each line
  */
-type Results = 'screen' | 'page' | 'rows' | 'json'
+type ResultStyle = 'screen' | 'page' | 'rows' | 'json'
 
 /** Who reads standard error: a `person` on a terminal, or nobody but a `log`, such as that of a CI job. */
 type Messages = 'person' | 'log'
@@ -151,7 +151,7 @@ export interface Cli {
   readonly args: ParsedArgs
   readonly settings: Config
   readonly options: GlobalOptions
-  readonly results: Results
+  readonly results: ResultStyle
   readonly messages: Messages
   readonly logger: Logger
   readonly printer: Printer

@@ -11,7 +11,7 @@ import {
   describeMissingQueue,
   isSameRepository,
   parseRepository,
-  type QueuePlace,
+  type Queue,
   type Repository,
 } from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
@@ -46,7 +46,7 @@ export async function explainMissingQueue(cli: Cli, failure: MergeqError): Promi
 }
 
 /** Returns what to do about a queue that does not exist; undefined if it exists, or if that is not known. */
-async function findHint(cli: Cli, place: QueuePlace, isKnownToMiss: boolean): Promise<string | undefined> {
+async function findHint(cli: Cli, place: Queue, isKnownToMiss: boolean): Promise<string | undefined> {
   try {
     if (!isKnownToMiss && (await hasQueue(withoutMessages(cli.client()), place)) !== false) return undefined
     const other = await cli.settings.findOtherBranch(place.targetBranch)

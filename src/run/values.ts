@@ -11,7 +11,7 @@ import { type Caller, exclusiveError } from '../api/resolve.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { listOf, textual } from '../domain/values/types.ts'
 import type { Cli, RegisteredCommand } from './command.ts'
 import { numberInArgs, pullRequestArguments, readPullRequestArgs } from './common-inputs.ts'
@@ -92,9 +92,6 @@ async function findPullRequest(command: string, settings: Config, { client, opti
     whyOffline: options.dryRun ? '--dry-run does not ask the service by branch' : undefined,
   })
 }
-
-/** A queue: the branch of a repository that it merges into. */
-export type Queue = Pick<QueuePlace, 'repo' | 'targetBranch'>
 
 /** Returns the queue that the settings name. */
 export const queueOfSettings = async (settings: Config): Promise<Queue> => ({

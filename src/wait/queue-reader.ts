@@ -17,7 +17,7 @@ import {
 import type { QueueEntry } from '../domain/queue-entries.ts'
 import { mapConcurrent } from '../domain/scheduling.ts'
 import { isFailedOrCancelled, stateOf, terminalOutcome } from '../domain/states.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
 import { getNumber, type JsonObject } from '../json.ts'
 import { type QueueReading, requestQueue } from './shared-queues.ts'
@@ -48,11 +48,7 @@ interface ReaderOptions {
 }
 
 /** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
-async function readDeparture(
-  entry: QueueEntry,
-  queue: QueuePlace,
-  client: ServiceClient,
-): Promise<QueueChange> {
+async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceClient): Promise<QueueChange> {
   const { clock } = client.host
   const params = { ...queue, pr: entry.pr }
   try {
@@ -73,7 +69,7 @@ async function readDeparture(
  */
 async function readEarlierDepartures(
   { entries }: QueueSnapshot,
-  queue: QueuePlace,
+  queue: Queue,
   { since, startedAt }: Pick<ReaderOptions, 'since' | 'startedAt'>,
   client: ServiceClient,
 ): Promise<readonly QueueChange[]> {
@@ -108,7 +104,7 @@ async function readEarlierDepartures(
 }
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
-export function createQueueReader(values: QueuePlace, options: ReaderOptions): QueueReader {
+export function createQueueReader(values: Queue, options: ReaderOptions): QueueReader {
   const { overrides, atOnce, share = ask => ask() } = options
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */

@@ -9,7 +9,7 @@ import {
   unknownStates,
   type WaitingQueue,
 } from '../domain/queue-wait.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import type { Judgement, WaitEnd } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { JsonObject } from '../json.ts'
@@ -18,7 +18,7 @@ import { readSeveral } from './read-several.ts'
 
 /** Times are in milliseconds. */
 interface QueueWait {
-  readonly queues: readonly QueuePlace[]
+  readonly queues: readonly Queue[]
   readonly overrides: readonly BodyOverride[]
   readonly until: QueueCondition
   readonly interval: number | 'auto'
@@ -28,7 +28,7 @@ interface QueueWait {
 
 /** How the wait for one of the queues stands, or has ended. */
 export interface QueueProgress {
-  readonly place: QueuePlace
+  readonly place: Queue
   /** Undefined before the first reading. */
   readonly queue?: JsonObject | undefined
   /** Undefined while the wait goes on. */
@@ -49,7 +49,7 @@ interface QueueWaitObserver {
 }
 
 interface Item extends WaitingQueue {
-  readonly place: QueuePlace
+  readonly place: Queue
 }
 
 type ItemJudgement = Judgement<Item> & Pick<QueueJudgement, 'isChanged'>
@@ -67,7 +67,7 @@ export async function waitForQueues(
   observer: QueueWaitObserver,
 ): Promise<readonly (QueueProgress & { readonly end: WaitEnd })[]> {
   const { host, logger } = client
-  const progress = new Map<QueuePlace, QueueProgress>(queues.map(place => [place, { place, elapsed: 0 }]))
+  const progress = new Map<Queue, QueueProgress>(queues.map(place => [place, { place, elapsed: 0 }]))
   const all = () => [...progress.values()]
   const read = async ({ place }: Item): Promise<JsonObject> => {
     const options = { overrides, limits: limitsOfReading(time) }

@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { maxTimerDelay } from '../domain/values/time.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import { toMergeqError } from '../errors.ts'
@@ -34,7 +34,7 @@ export interface QueueSharing {
 /** Requests a queue. */
 export async function requestQueue(
   client: ServiceClient,
-  { repo, targetBranch }: QueuePlace,
+  { repo, targetBranch }: Queue,
   options: Parameters<typeof callOperation>[3],
 ): Promise<QueueReading> {
   const { clock } = client.host

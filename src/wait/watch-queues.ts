@@ -1,6 +1,6 @@
 import type { ServiceClient } from '../api/service-client.ts'
 import { stateOf } from '../domain/states.ts'
-import type { QueuePlace } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import type { Judgement } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import { type MergeqError, mostSevere } from '../errors.ts'
@@ -11,7 +11,7 @@ import { readSeveral } from './read-several.ts'
 
 /** A queue that is watched. */
 export interface WatchedQueue {
-  readonly place: QueuePlace
+  readonly place: Queue
   readonly read: QueueReader
   /** Its state after the last reading; undefined before the first. */
   readonly state?: string
@@ -30,7 +30,7 @@ interface WatchJudgement extends Judgement<WatchedQueue> {
 
 /** What shows the readings of the queues. */
 export interface QueuesView {
-  show(place: QueuePlace, update: QueueUpdate): Promise<void>
+  show(place: Queue, update: QueueUpdate): Promise<void>
   notify(text: string): Promise<void>
   /** Sleeps between two readings, in the place of the clock; rejects when the watch is interrupted. */
   sleep?(milliseconds: number): Promise<void>

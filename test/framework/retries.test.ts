@@ -251,7 +251,7 @@ test.each([
     },
     {
       token: undefined,
-      timeout: () => 10_000,
+      beginAttempt: () => 10_000,
       maxRetries: 3,
       remaining: () => Number.POSITIVE_INFINITY,
       isComplete: async () => true,

@@ -42,6 +42,6 @@ test('endless empty pages stop the list; as many pages of another window do not'
     noun: 'test',
   })
   let pages = 0
-  for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
+  for (; steps.pageToRead() !== undefined; pages++) steps.advance(`p${pages}`, false)
   expect([pages, steps.problem]).toEqual([100, '100 pages in a row contained no new tests'])
 })

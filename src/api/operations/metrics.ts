@@ -3,7 +3,7 @@ import { labelsOf, numberText, readSamples, type Sample } from '../../domain/met
 import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import {
   defaultHost,
-  type QueuePlace,
+  type Queue,
   queueKey,
   type Repository,
   repositoryName,
@@ -127,10 +127,8 @@ export const getMergeQueueMetrics = defineOperation({
 })
 
 /** Returns what the metrics in a response say of a queue; undefined if they do not name it. */
-export const queueMetricsIn = (
-  bytes: Uint8Array,
-  { repo, targetBranch }: QueuePlace,
-): QueueMetrics | undefined => findQueue(summarizeMetrics(readSamplesIn(bytes)), repo, targetBranch)
+export const queueMetricsIn = (bytes: Uint8Array, { repo, targetBranch }: Queue): QueueMetrics | undefined =>
+  findQueue(summarizeMetrics(readSamplesIn(bytes)), repo, targetBranch)
 
 /**
  * Returns each queue that metrics name, with its repository and branch.

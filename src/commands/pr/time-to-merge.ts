@@ -1,9 +1,9 @@
 import { formatEstimate } from '../../domain/format.ts'
 import { usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { normalizeState, stateWords } from '../../domain/states.ts'
+import type { Queue } from '../../domain/values/repository.ts'
 import type { Cli } from '../../run/command.ts'
 import { forPerson } from '../../run/send.ts'
-import type { Queue } from '../../run/values.ts'
 import { readQueueMetrics } from '../queue/screen.ts'
 
 /**

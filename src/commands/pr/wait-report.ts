@@ -102,7 +102,7 @@ class WaitReporter implements WaitObserver {
     if (attempt > 1) await this.cli.logger.info(describeAttempt(pullRequest, attempt, reason, this.wait))
   }
 
-  /** A message: until when a pull request is not in the queue. */
+  /** Logs until when a pull request is not in the queue. */
   async reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void> {
     this.signs.noteOutput()
     await this.cli.logger.info(describePause(pullRequest, attempt, reason, until, this.wait))
@@ -114,7 +114,7 @@ class WaitReporter implements WaitObserver {
     return this.pullRequests.length > 1 ? withResource(explained, `#${pullRequest.pr}`) : explained
   }
 
-  /** A warning: which of several pull requests were submitted. */
+  /** Warns which of several pull requests were submitted. */
   async reportUnfinished(submitted: Wait['submitted']): Promise<void> {
     if (this.pullRequests.length === 1) return
     const names = this.pullRequests.map(({ pr }) => `#${pr}`)
@@ -159,7 +159,7 @@ class WaitReporter implements WaitObserver {
     ])
   }
 
-  /** A message. */
+  /** Logs that the service cannot be reached, or can be again. */
   reportOutage(text: string, isOver: boolean): Promise<void> {
     return this.signs.reportOutage(text, isOver)
   }

@@ -5,6 +5,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import {
   isSameRepository,
+  type Queue,
   queueName,
   type Repository,
   shortRepositoryName,
@@ -15,7 +16,6 @@ import type { Cli } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flag, type Input, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
-import type { Queue } from '../../run/values.ts'
 import { type Failed, forEachQueue, reportFailures } from './live-queue.ts'
 import { namedQueue, readDescribedQueues } from './queue-files.ts'
 

@@ -4,11 +4,11 @@ import { emptyDecoder } from '../../api/response.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
-import { queueName } from '../../domain/values/repository.ts'
+import { type Queue, queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 import { forOne, readForPerson, send, show } from '../../run/send.ts'
-import { type Queue, setOf } from '../../run/values.ts'
+import { setOf } from '../../run/values.ts'
 
 const { getQueue } = operations
 // The command gives the setting.

@@ -6,11 +6,11 @@ import { testingResultsPage } from '../../api/operations/testing-results.ts'
 import { keptDays, parseKeptRange } from '../../domain/kept-range.ts'
 import { checkRequiredStatuses } from '../../domain/required-statuses.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/scheduling.ts'
+import type { Queue } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 import { flagName } from '../../run/inputs.ts'
 import { readListOf } from '../../run/lists.ts'
-import type { Queue } from '../../run/values.ts'
 
 /** Checks the required statuses in the last `count` finished test runs before `now`, the time of the service. */
 export async function checkStatuses(queue: Queue, count: number, now: number, cli: Cli) {

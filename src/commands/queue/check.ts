@@ -9,6 +9,7 @@ import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
+  type Queue,
   queueName,
   type Repository,
   repositoryName,
@@ -23,7 +24,7 @@ import { printRequests } from '../../run/dry-run.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
-import { type Queue, queueInput, setOf } from '../../run/values.ts'
+import { queueInput, setOf } from '../../run/values.ts'
 import {
   limitOf,
   type NamedQueue,

@@ -3,7 +3,7 @@ import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
-import { queueName } from '../../domain/values/repository.ts'
+import { type Queue, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { yesInput } from '../../run/common-inputs.ts'
@@ -12,7 +12,7 @@ import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { flag } from '../../run/inputs.ts'
 import { explained, forOne, read, send, sendChange, show } from '../../run/send.ts'
-import { paramsOf, type Queue, setOf } from '../../run/values.ts'
+import { paramsOf, setOf } from '../../run/values.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: Queue, cli: Cli): Promise<readonly QueueEntry[]> {

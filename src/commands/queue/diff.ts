@@ -2,7 +2,13 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { differences, settingsDigest } from '../../domain/queue-file.ts'
-import { queueKey, queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
+import {
+  type Queue,
+  queueKey,
+  queueName,
+  repositoryName,
+  shortRepositoryName,
+} from '../../domain/values/repository.ts'
 import { branch } from '../../domain/values/types.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -11,7 +17,6 @@ import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import type { RecordFields } from '../../run/fields.ts'
 import { type FlagInput, flag, option } from '../../run/inputs.ts'
-import type { Queue } from '../../run/values.ts'
 import { type NamedQueue, namedQueues } from './all-queues.ts'
 import { formatSetting, formatValue } from './format-setting.ts'
 import { reportFailures, requireLive } from './live-queue.ts'

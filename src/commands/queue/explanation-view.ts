@@ -1,10 +1,9 @@
 import type { QueueExplanation } from '../../domain/explain/explain-queue.ts'
 import { describeSince, joinTruncated, pluralize, shorten } from '../../domain/format.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { shortRepositoryName } from '../../domain/values/repository.ts'
+import { type Queue, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import type { Queue } from '../../run/values.ts'
 import { findingLines, nextLines, unreadLines } from '../pr/explain/report.ts'
 
 /** What the first line says of a queue that runs. */

@@ -8,6 +8,7 @@ import { isSameSetting, type QueueFile, settingsDigest } from '../../domain/queu
 import {
   isSameRepository,
   parseRepository,
+  type Queue,
   queueKey,
   queueName,
   type Repository,
@@ -21,7 +22,7 @@ import { type Cli, command } from '../../run/command.ts'
 import { canPrompt, confirm } from '../../run/confirm.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flag, option } from '../../run/inputs.ts'
-import { type Queue, setOf } from '../../run/values.ts'
+import { setOf } from '../../run/values.ts'
 import { namedQueues, noQueueError } from './all-queues.ts'
 import { isDefaultsFile, readDefaults } from './defaults.ts'
 import { forEachQueue, reportFailures, requireLive } from './live-queue.ts'

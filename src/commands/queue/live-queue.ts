@@ -2,11 +2,10 @@ import { readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type LiveSettings, liveSettings } from '../../domain/queue-file.ts'
-import { queueName } from '../../domain/values/repository.ts'
+import { type Queue, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, mostSevere } from '../../errors.ts'
 import type { Cli } from '../../run/command.ts'
 import { each, type Outcome, reportErrors } from '../../run/each.ts'
-import type { Queue } from '../../run/values.ts'
 
 /** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */
 export async function requireLive(

@@ -3,6 +3,7 @@ import { type QueueFile, readSetting } from '../../domain/queue-file.ts'
 import {
   isSameRepository,
   parseRepository,
+  type Queue,
   queueName,
   repositoryKey,
 } from '../../domain/values/repository.ts'
@@ -12,7 +13,7 @@ import type { Json, JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 import { expandFiles } from '../../run/input-files.ts'
 import { type FlagInput, flag, flagInput, type Input, option } from '../../run/inputs.ts'
-import { type Queue, setOf, setOption } from '../../run/values.ts'
+import { setOf, setOption } from '../../run/values.ts'
 import { isDefaultsFile, type LoadedDefaults, readDefaults } from './defaults.ts'
 import { formatValue } from './format-setting.ts'
 import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'

@@ -8,11 +8,10 @@ import { positionEntries, queueEntries, testSlots } from '../../domain/queue-ent
 import { canResume, queueStateMessage, stateWords } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { shortRepositoryName } from '../../domain/values/repository.ts'
+import { type Queue, shortRepositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
-import type { Queue } from '../../run/values.ts'
 
 /** How long what a person is told in addition may take, in milliseconds. */
 const extraTime = 1_000

@@ -1,6 +1,6 @@
 import { testSlots } from '../../domain/queue-entries.ts'
+import type { Queue } from '../../domain/values/repository.ts'
 import { getString } from '../../json.ts'
-import type { Queue } from '../../run/values.ts'
 import type { QueueReader } from '../../wait/queue-reader.ts'
 import { readActivity, readTestedTogether } from './screen.ts'
 

@@ -2,6 +2,7 @@ import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import type { Queue } from '../../domain/values/repository.ts'
 import { exitCodeOf, toMergeqError } from '../../errors.ts'
 import {
   linkSpan,
@@ -15,7 +16,6 @@ import {
 } from '../../output/styled-text.ts'
 import type { Cli } from '../../run/command.ts'
 import { canPrompt } from '../../run/confirm.ts'
-import type { Queue } from '../../run/values.ts'
 import type { QueueUpdate } from '../../wait/queue-reader.ts'
 import type { QueuesView } from '../../wait/watch-queues.ts'
 import { queueScreen } from './screen.ts'

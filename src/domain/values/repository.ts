@@ -21,22 +21,22 @@ export const repositoryKey = (repo: Repository): string => repositoryName(repo).
 export const shortRepositoryName = (repo: Repository): string =>
   repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
 
-/** Where a queue is. */
-export interface QueuePlace {
+/** A queue: the branch of a repository that it merges into. */
+export type Queue = {
   readonly repo: Repository
   readonly targetBranch: string
 }
 
 /** Returns the name of a queue as messages show it: `main of acme/web`. */
-export const queueName = ({ repo, targetBranch }: QueuePlace): string =>
+export const queueName = ({ repo, targetBranch }: Queue): string =>
   `${targetBranch} of ${shortRepositoryName(repo)}`
 
 /** A key of a queue without the host of its repository, which the metrics do not say. */
-export const queueKey = ({ repo, targetBranch }: QueuePlace): string =>
+export const queueKey = ({ repo, targetBranch }: Queue): string =>
   `${repo.owner}/${repo.name}`.toLowerCase().concat('@', targetBranch)
 
 /** Says that a queue does not exist, without a full stop. */
-export const describeMissingQueue = ({ repo, targetBranch }: QueuePlace): string =>
+export const describeMissingQueue = ({ repo, targetBranch }: Queue): string =>
   `${shortRepositoryName(repo)} has no queue for ${targetBranch}`
 
 export const defaultHost = 'github.com'
