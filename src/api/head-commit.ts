@@ -33,7 +33,7 @@ export async function completeCommit(
  * Returns the head commit of a pull request: what the remote says, else the commit of its record while it is
  * submitted. Or returns why it is not known.
  */
-export function headOf(remote: CommitLookup, record: JsonObject | undefined): CommitLookup {
+function headOf(remote: CommitLookup, record: JsonObject | undefined): CommitLookup {
   if ('commit' in remote) return remote
   const isSubmitted = record?.isCurrentlySubmittedToQueue === true
   const commit = getString(record, 'prSha')?.toLowerCase() ?? ''

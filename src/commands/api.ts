@@ -32,9 +32,9 @@ import { getNumber, isObject, type JsonObject, parseJson } from '../json.ts'
 import { command } from '../run/command.ts'
 import type { RecordFields } from '../run/fields.ts'
 import { openInput } from '../run/input-files.ts'
-import { argument, flag, option, paramInput } from '../run/inputs.ts'
+import { argument, callerOf, flag, option, paramInput } from '../run/inputs.ts'
 import { forOne, send, show } from '../run/send.ts'
-import { callerOf, readOverrides } from '../run/values.ts'
+import { readOverrides } from '../run/values.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 

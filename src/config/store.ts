@@ -164,7 +164,7 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
   }
 }
 
-export const sectionOf = (document: JsonObject, name: string): JsonObject => {
+const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const section = Object.hasOwn(document, name) ? document[name] : undefined
   return isObject(section) ? section : {}
 }

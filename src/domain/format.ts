@@ -7,7 +7,7 @@ export const pluralize = (number: number, noun: string): string =>
   `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
 
 /** Returns a number with a noun at the start of a sentence: `No tests`, `1 test`, `2 tests`. */
-export const pluralizeFirst = (number: number, noun: string): string =>
+const pluralizeFirst = (number: number, noun: string): string =>
   number === 0 ? `No ${noun}s` : pluralize(number, noun)
 
 /** Returns how many records of a list were read, at the start of a sentence: `2 tests`, or `Listed 2 tests`. */

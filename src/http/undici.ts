@@ -288,7 +288,7 @@ const authorizationOf = (proxy: URL): { readonly token?: string } => {
 }
 
 /** Counts the bytes that sockets receive, and destroys those that are open. */
-export function trackSockets() {
+function trackSockets() {
   const sockets = new Set<Socket>()
   let closedBytes = 0
   return {

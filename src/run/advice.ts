@@ -1,5 +1,6 @@
 import type { Advice, RefusedRequest } from '../api/advice.ts'
 import type { Resource } from '../api/operation.ts'
+import type { OperationName } from '../api/operations/index.ts'
 import { newSubmissionNote } from '../domain/states.ts'
 import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
 
@@ -48,7 +49,7 @@ const hints: Readonly<Record<string, Hint>> = {
     status === 409
       ? `To see the existing queue, run: ${commandLine(['queue', 'get'], resource)}\nTo change its settings, see: mergeq queue update --help`
       : undefined,
-}
+} satisfies Partial<Record<OperationName, Hint>>
 
 function authentication({ token, resource }: RefusedRequest, commandLine: CommandLine): string | undefined {
   if (token === undefined)

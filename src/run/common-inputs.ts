@@ -14,7 +14,7 @@ import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
 import { flag, flagInput, flagName, type Input, type InputContext, option, paramInput } from './inputs.ts'
 
-export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
+export const yesOption = flag('Skip the confirmation prompt', { short: 'y' })
 
 /** The repository of a param, or all of the organization with `--all-repos`. */
 export function repositoryOrAll(param: Param<Repository | undefined>): Input<Repository | undefined> {
@@ -59,7 +59,7 @@ export function limitInput(param: Param<number | undefined>): Input<number | und
 export const cutListSentence = (count: string): string =>
   `Showing ${count}; there are more. To list more, add --limit 1000.`
 
-export const webInput = flag('Open the page in the browser instead of printing', { short: 'w' })
+export const webOption = flag('Open the page in the browser instead of printing', { short: 'w' })
 
 const maxItems = 10_000
 

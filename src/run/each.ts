@@ -113,7 +113,7 @@ export const withResource = (failure: MergeqError, name: string | undefined): Me
  * summary of all requests comes first (docs/reference/cli.md, "Guarantees"). Returns the most severe exit
  * code.
  */
-export async function reportResults(
+async function reportResults(
   operation: Operation,
   resources: readonly Resource[],
   results: readonly RequestResult[],

@@ -1,7 +1,7 @@
 import type { Param } from '../api/operation.ts'
-import { valueFromSettings } from '../api/resolve.ts'
+import { type Caller, valueFromSettings } from '../api/resolve.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import type { ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
+import type { Config, ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
 import { type Type, toggle } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 
@@ -259,6 +259,9 @@ export function flagInput(key: string, option: CommandOption<unknown>): FlagInpu
 /** The settings whose options every command has. */
 const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
 
+/** The command line as the caller of an operation: errors name options. */
+export const callerOf = (settings: Config): Caller => ({ settings, nameOf: flagName, prefix: '' })
+
 /**
  * The input of a param: its setting, a required argument where no setting gives a required value, else an option.
  */
@@ -271,6 +274,6 @@ export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
   return {
     definitions: globalSettings.includes(setting) ? [] : definitions,
     setting,
-    read: (_, { settings }) => valueFromSettings(key, param, { settings, nameOf: flagName, prefix: '' }),
+    read: (_, { settings }) => valueFromSettings(key, param, callerOf(settings)),
   }
 }

@@ -7,7 +7,7 @@ import {
   type Params,
   parseOverride,
 } from '../api/operation.ts'
-import { type Caller, exclusiveError } from '../api/resolve.ts'
+import { exclusiveError } from '../api/resolve.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
@@ -80,9 +80,6 @@ export const inputContext = (cli: Cli): InputContext => ({
   ...cli,
   currentPullRequest: args => findPullRequest(cli.command, cli.settings.withArgs(args), cli),
 })
-
-/** The command line as the caller of an operation: errors name options. */
-export const callerOf = (settings: Config): Caller => ({ settings, nameOf: flagName, prefix: '' })
 
 async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {
   const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')

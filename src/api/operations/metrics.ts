@@ -52,7 +52,7 @@ function checkSamples(text: string): void {
   for (const _ of readSamples(text)) if (++count === maxSamples) return
 }
 
-export function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
+function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
   checkSamples(text)
   return {
     get records() {

@@ -13,7 +13,7 @@ import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/style
 import { truncateCell } from '../../output/text-width.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
-import { webInput } from '../../run/common-inputs.ts'
+import { webOption } from '../../run/common-inputs.ts'
 import { argument, flagInput, option } from '../../run/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -271,7 +271,7 @@ export const flakyGetCommand = command({
     window: option(duration, 'How far back to search for a name or the beginning of an ID', {
       default: '7d',
     }),
-    web: webInput,
+    web: webOption,
     set: setOf(getTestDetails, { testId: testArgument }),
   },
   fields: { record: getTestDetails.response, columns: factColumns },

@@ -4,7 +4,7 @@ import { mapConcurrent, maxConcurrent } from '../../domain/scheduling.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Cli, command } from '../../run/command.ts'
-import { yesInput } from '../../run/common-inputs.ts'
+import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, isListedAsQueued, pullRequestLines } from '../../run/confirm.ts'
 import { forEach, send, show } from '../../run/send.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
@@ -37,7 +37,7 @@ export const prCancelCommand = command({
   operation: cancelPullRequest,
   alsoSends: [getSubmittedPullRequest],
   destructive: true,
-  options: { pullRequests, yes: yesInput, set: setOf(cancelPullRequest) },
+  options: { pullRequests, yes: yesOption, set: setOf(cancelPullRequest) },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
   async run({ pullRequests, yes, set }, cli) {
     const isSeveral = pullRequests.length > 1

@@ -5,7 +5,7 @@ import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/op
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../run/command.ts'
-import { webInput } from '../../run/common-inputs.ts'
+import { webOption } from '../../run/common-inputs.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
 
 export const prExplainCommand = command({
@@ -14,7 +14,7 @@ export const prExplainCommand = command({
   alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   options: {
     pullRequests,
-    web: webInput,
+    web: webOption,
     set: setOf(explainPullRequest),
   },
   fields: { names: fieldNames(explanationRecord), columns: [] },

@@ -11,7 +11,7 @@ import { waitOptions } from '../../domain/wait-options.ts'
 import { getNumber } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command, drawsResults } from '../../run/command.ts'
-import { webInput } from '../../run/common-inputs.ts'
+import { webOption } from '../../run/common-inputs.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
 import { forEach, isSheet, read, readForPerson, send, webPage } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
@@ -57,7 +57,7 @@ export const prGetCommand = command({
     ...paramsOf(getSubmittedPullRequest, 'repo', 'targetBranch', 'pr', 'head'),
     grace: option(waitOptions.grace.type, waitOptions.grace.summary, { default: '0' }),
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
-    web: webInput,
+    web: webOption,
     set: setOf(getSubmittedPullRequest),
   },
   fields: { record: shownPullRequestRecord, columns: recordColumns },

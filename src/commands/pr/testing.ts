@@ -38,7 +38,7 @@ import {
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
-import { argsForPullRequest, webInput } from '../../run/common-inputs.ts'
+import { argsForPullRequest, webOption } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, read, show, webPage } from '../../run/send.ts'
@@ -217,7 +217,7 @@ export const prTestingCommand = command({
   alsoSends: [getSubmittedPullRequest],
   options: {
     wanted: wantedRun,
-    web: webInput,
+    web: webOption,
     set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: flagPullRequest }),
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.

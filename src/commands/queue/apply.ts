@@ -7,7 +7,7 @@ import { extendError, MergeqError, toMergeqError, usageError } from '../../error
 import { getString, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
-import { yesInput } from '../../run/common-inputs.ts'
+import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../run/confirm.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
@@ -137,7 +137,7 @@ export const queueApplyCommand = command({
   },
   options: {
     file: fileInput,
-    yes: yesInput,
+    yes: yesOption,
     create: flag('Create the queues that do not exist'),
     record: option(
       fileName('file'),

@@ -6,7 +6,7 @@ import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { type Queue, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
-import { yesInput } from '../../run/common-inputs.ts'
+import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, pullRequestLines } from '../../run/confirm.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
@@ -83,7 +83,7 @@ export const queueDeleteCommand = command({
   alsoSends: [getQueue, cancelPullRequest],
   options: {
     ...paramsOf(deleteQueue),
-    yes: yesInput,
+    yes: yesOption,
     cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
     set: setOf(deleteQueue),
   },
