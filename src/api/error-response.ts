@@ -183,10 +183,9 @@ function describeNotFound(response: Response, context: ErrorContext, subject: Su
     }
   // Every address of the service has a version: without one, every request gets this response.
   const isAddressIncomplete = isRouteMissing(response) && !/\/v\d+\//.test(path)
-  return {
-    summary,
-    hint: isAddressIncomplete ? `Check the base URL (that of the service ends with /v1). ${hint}` : hint,
-  }
+  if (!isAddressIncomplete) return { summary, hint }
+  const address = 'Check the base URL (that of the service ends with /v1).'
+  return { summary, hint: hint === 'Check the base URL.' ? address : `${address} ${hint}` }
 }
 
 /** What the operation itself or the caller says about a refusal. */

@@ -108,7 +108,9 @@ export const authLoginCommand = command({
     )
     await logger.info(`Stored ${what} for ${owner}${noVerify ? ' without verifying it' : ''}.`)
     if (profile !== 'default') {
-      const next = joinCommandLine(['queue', 'list', '--profile', profile])
+      const next = storesUrl
+        ? joinCommandLine(['queue', 'list', '--profile', profile])
+        : inProfile(cli, 'queue', 'list')
       await logger.info(`To use it, add --profile to each command, or set MERGEQ_PROFILE: ${next}`)
     }
     if (args.has('--base-url') && !storesUrl) {

@@ -24,7 +24,9 @@ export const authLogoutCommand = command({
     const origin = await readOrigin(cli)
     const profile = await settings.require('profile')
     const owner = describeTokenOwner(origin, profile)
-    const isStored = Object.hasOwn(await storedTokens(settings.store, profile), origin)
+    const stored = Object.keys(await storedTokens(settings.store, profile))
+    const isStored = stored.includes(origin)
+    const others = stored.filter(other => other !== origin)
     if (cli.options.dryRun) {
       const preview = isStored
         ? `Would remove the token for ${owner} from ${storeFile(cli)}.`
@@ -38,9 +40,14 @@ export const authLogoutCommand = command({
     )
       // A write also removes what a killed write left behind, which may contain the token.
       await updateStore(host, document => document).catch(() => undefined)
-    const left = valueNamesOf(profileIn(await settings.store.read(), profile))
     await logger.info(isStored ? `Removed the token for ${owner}.` : `No token is stored for ${owner}.`)
-    if (profile !== 'default' && left.length > 0) {
+    const ofProfile = profile === 'default' ? [] : ['--profile', profile]
+    for (const other of others) {
+      const logout = joinCommandLine(['auth', 'logout', '--base-url', other, ...ofProfile])
+      await logger.info(`To remove the token for ${other}, run: ${logout}`)
+    }
+    const left = valueNamesOf(profileIn(await settings.store.read(), profile))
+    if (profile !== 'default' && left.length > 0 && others.length === 0) {
       const unset = joinCommandLine(['config', 'unset', ...left, '--profile', profile])
       await logger.info(`To remove its settings, and with them the profile, run: ${unset}`)
     }

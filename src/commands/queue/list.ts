@@ -94,10 +94,13 @@ const rowOf = ({ repo, ...others }: JsonObject): JsonObject => ({
   ...others,
 })
 
-function emptySentence(repo: Repository | undefined): string {
-  return repo === undefined
-    ? 'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
-    : `No queue of ${shortRepositoryName(repo)} has metrics. To list all queues, run: mergeq queue list --all-repos`
+function emptySentence(repo: Repository | undefined, branch: string | undefined): string {
+  const queue = ['No queue', branch && `for ${branch}`, repo && `of ${shortRepositoryName(repo)}`]
+  const advice =
+    repo === undefined
+      ? 'To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
+      : 'To list all queues, run: mergeq queue list --all-repos'
+  return `${queue.filter(Boolean).join(' ')} has metrics. ${advice}`
 }
 
 export const queueListCommand = command({
@@ -138,7 +141,7 @@ export const queueListCommand = command({
       columns,
       screen: () =>
         records.length === 0
-          ? { sentence: emptySentence(repo) }
+          ? { sentence: emptySentence(repo, branch) }
           : { columns, rows: records.map(rowOf), footer },
     })
     return reportUnread(failed, cli)

@@ -16,10 +16,15 @@ describe('`auth logout`', () => {
     const { file, read, run, write } = open()
     const rest = { future: 1, profiles: { work: { repo: 'acme/web' } } }
     write({ ...rest, tokens: { [hosted]: token, 'https://x.test': other } })
-    expect(await run('auth logout')).toEqual({ ...done, err: `Removed the token for ${hosted}.\n` })
+    const others =
+      'To remove the token for https://x.test, run: mergeq auth logout --base-url https://x.test\n'
+    expect(await run('auth logout')).toEqual({ ...done, err: `Removed the token for ${hosted}.\n${others}` })
     expect(read()).toEqual({ ...rest, tokens: { 'https://x.test': other } })
     expect(encodingsFound(readFileSync(file, 'utf8'), token)).toEqual([])
-    expect(await run('auth logout')).toEqual({ ...done, err: `No token is stored for ${hosted}.\n` })
+    expect(await run('auth logout')).toEqual({
+      ...done,
+      err: `No token is stored for ${hosted}.\n${others}`,
+    })
     expect((await run('auth status')).code).toBe(4)
   })
 
@@ -35,6 +40,17 @@ describe('`auth logout`', () => {
     )
     expect((await run('config unset org repo --profile work')).code).toBe(0)
     expect(read()).toEqual({ profiles: {} })
+  })
+
+  test('names the command that removes the token of another service, and not yet that of the profile', async () => {
+    const { run, write } = open()
+    write({ profiles: { work: { tokens: { 'https://x.test': other }, org: 'acme' } } })
+    expect(await run('auth logout --profile work')).toEqual({
+      ...done,
+      err: `No token is stored for ${hosted} in profile work.\nTo remove the token for https://x.test, run: mergeq auth logout --base-url https://x.test --profile work\n`,
+    })
+    const { err } = await run('auth logout --base-url https://x.test --profile work')
+    expect(err).toContain('run: mergeq config unset org --profile work')
   })
 
   const left = 'config.json.11111111-2222-4333-8444-555555555555.new'
