@@ -96,7 +96,7 @@ export const prListCommand = command({
   ],
   run({ set, ...values }, cli) {
     return runList(cli, listPullRequests, values, set, {
-      columns: cli.options.format.name === 'csv' ? pullRequestCsvColumns : listColumns,
+      columns: cli.options.format.isWide ? pullRequestCsvColumns : listColumns,
       screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined

@@ -91,7 +91,7 @@ export async function printQueue(
   const batches = results === 'screen' ? await readTestedTogether(queue, cli.client(), place) : undefined
   await printer.print(
     show(sent, {
-      columns: options.format.name === 'csv' ? csvColumns : entryColumns,
+      columns: options.format.isWide ? csvColumns : entryColumns,
       rows: positionEntries(queue),
       screen: () =>
         queueScreen(queue, {
