@@ -117,7 +117,10 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
       if (document.jobs === undefined) writeFileSync(join(folder, 'queue.yaml'), text)
     },
     // An example of a test is a part of a test file, which runs.
-    ts: ({ text }) => expect(readFileSync('test/commands/pr/get.test.ts', 'utf8')).toContain(text),
+    ts({ text }) {
+      const file = text.startsWith('test(') ? 'test/commands/pr/get.test.ts' : 'src/commands/queue/create.ts'
+      expect(readFileSync(file, 'utf8')).toContain(text)
+    },
     async js({ text, heading }) {
       if (heading === 'On a server') return
       mkdirSync(join(folder, 'node_modules'), { recursive: true })
