@@ -1,16 +1,15 @@
 // The responses of the benchmark services: fixed, valid documents.
 
-const pullRequest = Buffer.from(
-  JSON.stringify({
-    state: 'testing',
-    stateChangedAt: '2026-01-05T11:57:00.000Z',
-    priorityValue: 100,
-    priorityName: 'medium',
-    isCurrentlySubmittedToQueue: true,
-    prNumber: 7,
-    prTitle: 'Fix cart',
-  }),
-)
+/** The record of the pull request that a request is about: mergeq refuses that of another one. */
+const pullRequest = body => ({
+  state: 'testing',
+  stateChangedAt: '2026-01-05T11:57:00.000Z',
+  priorityValue: 100,
+  priorityName: 'medium',
+  isCurrentlySubmittedToQueue: true,
+  prNumber: JSON.parse(body).pr.number,
+  prTitle: 'Fix cart',
+})
 
 const pages = 1000
 const testsOnPage = 100
@@ -60,7 +59,7 @@ function createPage(page) {
 
 /** Creates the response body for each path. */
 const responses = new Map([
-  ['/v1/getSubmittedPullRequest', () => pullRequest],
+  ['/v1/getSubmittedPullRequest', body => Buffer.from(JSON.stringify(pullRequest(body)))],
   [
     '/v1/flaky-tests/list-failing-tests',
     body => pageBody(Number(JSON.parse(body).page_query?.page_token ?? 0)),

@@ -48,7 +48,7 @@ const body = JSON.stringify({
   pr: { number: 7 },
 })
 
-const uploadOptions = ['-R', 'acme/web', '-b', 'main', '--sha', '4f2a9c1d', '--json']
+const uploadOptions = ['-R', 'acme/web', '-b', 'main', '--sha', '4f2a9c1d'.repeat(5), '--json']
 const largeUpload = 'mergeq pr targets, 500,000 labels (18.8 MiB)'
 const uploadPipeline = `jq -R . labels.txt |
   jq -s -c '{repo: {host: "github.com", owner: "acme", name: "web"}, targetBranch: "main", pr: {number: 7, sha: "4f2a9c1d"}, impactedTargets: .}' |
