@@ -1,4 +1,4 @@
-import type { Repository } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
@@ -165,10 +165,7 @@ export async function readIfFound<P extends Params>(
 }
 
 /** Reads once whether a queue exists; undefined if that cannot be read. */
-export async function hasQueue(
-  client: ServiceClient,
-  place: { readonly repo: Repository; readonly targetBranch: string },
-): Promise<boolean | undefined> {
+export async function hasQueue(client: ServiceClient, place: Queue): Promise<boolean | undefined> {
   const { getQueue } = await import('./operations/queues.ts')
   try {
     const queue = await readIfFound(client, getQueue, place, { limits: { maxRetries: 0 } })

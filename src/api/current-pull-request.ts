@@ -1,7 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import { pluralize } from '../domain/format.ts'
 import { missingPullRequestError } from '../domain/missing-pull-request.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { failureOrThrow, isPassing, MergeqError, usageError } from '../errors.ts'
 import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
@@ -72,7 +72,7 @@ const notFoundInTime = (failure: MergeqError): MergeqError =>
  */
 async function readNumber(
   client: ServiceClient,
-  params: { readonly repo: Repository; readonly targetBranch: string; readonly head: string },
+  params: Queue & { readonly head: string },
 ): Promise<number | undefined | null> {
   const record = await readIfFound(client, getSubmittedPullRequest, params)
   const number = record?.prNumber

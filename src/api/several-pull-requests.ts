@@ -1,4 +1,4 @@
-import { queueName, type Repository } from '../domain/values/repository.ts'
+import { type Queue, queueName } from '../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../errors.ts'
 import { get, getNumber, getString, type JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
@@ -28,7 +28,7 @@ interface SeveralPullRequests {
  * is read alone.
  */
 export type ReadSeveral = (
-  place: { readonly repo: Repository; readonly targetBranch: string },
+  place: Queue,
   prs: readonly number[],
   options?: ReadOptions,
 ) => Promise<SeveralPullRequests | undefined>
@@ -73,7 +73,7 @@ export const partsToRead = <T>(items: readonly T[]): readonly (readonly T[])[] =
 
 /** Returns the error of a pull request that was never submitted to a queue, as of one that was read alone. */
 export function neverSubmittedError(
-  { repo, targetBranch, pr }: Resource & { readonly repo: Repository; readonly targetBranch: string },
+  { repo, targetBranch, pr }: Resource & Queue,
   { advice, nameOf }: Pick<ServiceClient, 'advice' | 'nameOf'>,
 ): MergeqError {
   const operation = 'getSubmittedPullRequest'

@@ -3,6 +3,7 @@ import type { Action, QueueAction } from '../domain/explain/readiness.ts'
 import type { CommandWords } from '../domain/suggested-command.ts'
 import { isCompleteCommit } from '../domain/values/commit.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import { getString } from '../json.ts'
 import type { Config } from './settings.ts'
 
@@ -47,6 +48,6 @@ export const nextCommands =
 
 /** Returns what an explanation of a queue suggests as command lines. */
 export const nextQueueCommands =
-  ({ commandLine }: Pick<Config, 'commandLine'>, queue: Pick<PullRequest, 'repo' | 'targetBranch'>) =>
+  ({ commandLine }: Pick<Config, 'commandLine'>, queue: Queue) =>
   (action: QueueAction): string =>
     commandLine(queueWords[action], action === 'list-queues' ? { repo: null, targetBranch: null } : queue)

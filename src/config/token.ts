@@ -73,6 +73,10 @@ interface TokenSettings {
   readFrom(sources: 'option-or-environment', name: 'tokenCommand'): Promise<string | undefined>
 }
 
+/** The words of a command line that select a profile; none for the default one. */
+export const profileWords = (profile: string): readonly string[] =>
+  profile === 'default' ? [] : ['--profile', profile]
+
 /** Names what a token is stored for: its origin, and its profile unless that is the profile `default`. */
 export const describeTokenOwner = (origin: string, profile: string): string =>
   profile === 'default' ? origin : `${origin} in profile ${profile}`
@@ -224,7 +228,7 @@ export async function findTokenSource(
     (isBlank(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`) +
     (program ?? '')
   const storedOrigins = Object.keys(tokens)
-  const ofProfile = profile === 'default' ? [] : ['--profile', profile]
+  const ofProfile = profileWords(profile)
   if (storedOrigins.length === 0) {
     const login = joinCommandLine(['auth', 'login', ...ofProfile])
     const where = profile === 'default' ? '' : ` for profile ${profile}`

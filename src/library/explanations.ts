@@ -2,6 +2,7 @@ import { explain, explanationJson } from '../api/explain.ts'
 import { explainQueueAt, queueExplanationJson } from '../api/explain-queue.ts'
 import { nextCommands, nextQueueCommands } from '../config/next-commands.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
+import type { Queue } from '../domain/values/repository.ts'
 import type { CallOutcome } from './call-client.ts'
 import type { OpenCall } from './methods.ts'
 
@@ -14,7 +15,7 @@ export async function explainOpened({ client, values, ...request }: OpenCall): P
 
 /** Explains a queue. */
 export async function explainOpenedQueue({ client, values, overrides }: OpenCall): Promise<CallOutcome> {
-  const queue = values as Pick<PullRequest, 'repo' | 'targetBranch'>
+  const queue = values as Queue
   const explanation = await explainQueueAt({ values: queue, overrides }, client, {
     ofQueue: nextQueueCommands(client.settings, queue),
     ofPullRequest: pr => nextCommands(client.settings, { ...queue, pr }),

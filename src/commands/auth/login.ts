@@ -1,6 +1,12 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { profileNames, storeFile, updateTokens } from '../../config/store.ts'
-import { defaultOrigin, describeTokenOwner, findTokenSource, parseToken } from '../../config/token.ts'
+import {
+  defaultOrigin,
+  describeTokenOwner,
+  findTokenSource,
+  parseToken,
+  profileWords,
+} from '../../config/token.ts'
 import { maxTokenFileSize } from '../../domain/limits.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { isBlank, readWholeText } from '../../domain/values/text.ts'
@@ -114,9 +120,8 @@ export const authLoginCommand = command({
       await logger.info(`To use it, add --profile to each command, or set MERGEQ_PROFILE: ${next}`)
     }
     if (args.has('--base-url') && !storesUrl) {
-      const ofProfile = profile === 'default' ? [] : ['--profile', profile]
       await logger.info(
-        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', baseUrl, ...ofProfile])}`,
+        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', baseUrl, ...profileWords(profile)])}`,
       )
     }
     const source = await findTokenSource(host, settings).catch(() => undefined)

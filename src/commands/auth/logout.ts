@@ -7,7 +7,7 @@ import {
   updateTokens,
   valueNamesOf,
 } from '../../config/store.ts'
-import { describeTokenOwner } from '../../config/token.ts'
+import { describeTokenOwner, profileWords } from '../../config/token.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
@@ -41,9 +41,8 @@ export const authLogoutCommand = command({
       // A write also removes what a killed write left behind, which may contain the token.
       await updateStore(host, document => document).catch(() => undefined)
     await logger.info(isStored ? `Removed the token for ${owner}.` : `No token is stored for ${owner}.`)
-    const ofProfile = profile === 'default' ? [] : ['--profile', profile]
     for (const other of others) {
-      const logout = joinCommandLine(['auth', 'logout', '--base-url', other, ...ofProfile])
+      const logout = joinCommandLine(['auth', 'logout', '--base-url', other, ...profileWords(profile)])
       await logger.info(`To remove the token for ${other}, run: ${logout}`)
     }
     const left = valueNamesOf(profileIn(await settings.store.read(), profile))

@@ -1,11 +1,11 @@
 import type { Resource } from '../../api/operation.ts'
 import { neverSubmittedError, partsToRead, severalReader } from '../../api/several-pull-requests.ts'
 import { memoize } from '../../domain/scheduling.ts'
-import { queueName, type Repository } from '../../domain/values/repository.ts'
+import { type Queue, queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/command.ts'
 
-type Place = Resource & { readonly repo: Repository; readonly targetBranch: string }
+type Place = Resource & Queue
 
 /** Returns the record of one of several pull requests; undefined if it must be read alone. */
 type ReadOfSeveral = (place: Place) => Promise<JsonObject | undefined>
