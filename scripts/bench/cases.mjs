@@ -100,7 +100,7 @@ const mergeq =
 export const cases = [
   { name: baseline, command: ({ node }) => [node, '-e', '0'] },
   { name: 'mergeq --version', quoted: true, command: mergeq('--version'), target: { must: 1.1, aim: 1.05 } },
-  { name: 'mergeq --help', quoted: true, command: mergeq('--help'), target: { must: 1.35, aim: 1.25 } },
+  { name: 'mergeq --help', quoted: true, command: mergeq('--help'), target: { must: 1.22, aim: 1.2 } },
   {
     name: 'mergeq pr submit --help',
     command: mergeq('pr', 'submit', '--help'),
@@ -111,7 +111,7 @@ export const cases = [
     name: oneRequest,
     quoted: true,
     command: mergeq(...getArgs),
-    target: { must: 2.5, aim: 2.2 },
+    target: { must: 2.05, aim: 1.9 },
     megabytes: { must: 20, aim: 15, above: baseline },
   },
   {
@@ -177,7 +177,7 @@ export const cases = [
     quoted: true,
     rounds: 5,
     command: mergeq('pr', 'targets', '7', '--from', 'labels.txt', ...uploadOptions),
-    target: { must: 0.37, aim: 0.25, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
+    target: { must: 0.4, aim: 0.33, against: 'jq -R . | jq -s | curl, the same labels, none dropped' },
     megabytes: { must: 100, aim: 90 },
   },
   {
@@ -201,7 +201,7 @@ export const cases = [
     per: listedPages,
     memoryOptions: smallHeap,
     command: mergeq(...listArgs),
-    target: { must: 0.035, aim: 0.02, against: shellLoop },
+    target: { must: 0.03, aim: 0.02, against: shellLoop },
     megabytes: { must: 15, aim: 10, above: shortList },
   },
 ]
