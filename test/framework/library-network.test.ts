@@ -296,6 +296,36 @@ describe('waits of one client', () => {
     expect(states).toEqual(['MERGED', 'MERGED', 'MERGED'])
   })
 
+  test('that take the reading of another one read next when that one does', async () => {
+    const clock = { now: 0 }
+    const delays: number[] = []
+    const host: Host = {
+      ...nodeHost,
+      clock: {
+        now: () => clock.now,
+        monotonic: () => clock.now,
+        sleep: (ms, signal) => {
+          delays.push(ms)
+          return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+        },
+      },
+    }
+    const entries = [1, 2, 3].map(pr => record(pr, 'TESTING'))
+    const answer = () => ({ body: JSON.stringify({ state: 'RUNNING', enqueuedPullRequests: entries }) })
+    const { client, requests } = await clientOf(answer, {}, host)
+    const stop = new AbortController()
+    const wait = (...prs: readonly number[]) =>
+      client.waitForPullRequests({ prs, interval: '10s', signal: stop.signal })
+    const waits = [wait(1, 2)]
+    await expect.poll(() => delays, { timeout: 10_000 }).toContain(10_000)
+    clock.now += 4_000
+    waits.push(wait(3))
+    await expect.poll(() => delays, { timeout: 10_000 }).toContain(6_000)
+    expect(requests).toHaveLength(1)
+    stop.abort()
+    await Promise.allSettled(waits)
+  })
+
   test('do not end with the one that asked', async () => {
     const stop = new AbortController()
     let asked = 0
