@@ -67,9 +67,7 @@ export async function concludeAttempt(
 
 /** Whether an attempt could not be made, or could not be read. */
 const isWithoutResult = ({ attempt }: TrackedPullRequest, { outcome, failure }: WaitEnd): boolean =>
-  failure === undefined
-    ? outcome === 'timed-out' && attempt.isDue
-    : !isPermanent(failure) && failure.kind !== 'unknown-outcome'
+  failure === undefined ? outcome === 'timed-out' && attempt.isDue : !isPermanent(failure)
 
 /** An attempt before it gives the result, with what became of this one. */
 function endOfLastAttempt(item: TrackedPullRequest, { failure }: WaitEnd, lastEnd: WaitEnd) {

@@ -365,6 +365,19 @@ describe('`pr land` never submits again', () => {
       })
   })
 
+  test('with a token that is rejected after the first attempt: that is the result, with exit code 4', async () => {
+    for (const rejected of ['submitPullRequest', 'getSubmittedPullRequest']) {
+      const fault = (second: number, operation: string) =>
+        second > 300 && operation === rejected ? { status: 401 } : undefined
+      expect(await land('', failed, fault)).toMatchObject({
+        code: 4,
+        outcome: 'error',
+        submitted: true,
+        reason: expect.stringContaining('401'),
+      })
+    }
+  })
+
   test('what is interrupted between two attempts: it is not in the queue', async () => {
     const controller = new AbortController()
     const course: Course = [
