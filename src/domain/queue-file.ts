@@ -190,7 +190,7 @@ export const isEmptySetting = (value: Json): boolean =>
  */
 export function isSameSetting(key: string, one: Json, other: Json): boolean {
   if (key !== 'requiredStatuses') return stableJson(one) === stableJson(other)
-  if (isEmptySetting(one) || isEmptySetting(other)) return isEmptySetting(one) && isEmptySetting(other)
+  if (isEmptySetting(one) && isEmptySetting(other)) return true
   const sorted = (value: Json) => stableJson(Array.isArray(value) ? [...new Set(value)].sort() : value)
   return sorted(one) === sorted(other)
 }
