@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, expect, test } from 'vitest'
-import { npmEnvironment, packPackage } from '../support/package.ts'
+import { npmEnvironment, unpackPackage } from '../support/package.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-project-')
@@ -19,8 +19,7 @@ const files = Object.fromEntries(
 
 beforeAll(async () => {
   writeFileSync(join(place, 'package.json'), '{"private":true,"type":"module"}')
-  const { exitCode, all } = await run('npm', 'install', (await packPackage()).tarball)
-  expect(exitCode, all).toBe(0)
+  await unpackPackage(place)
   mkdirSync(join(place, 'node_modules/@types'))
   for (const name of ['vitest', 'undici-types', '@types/node'])
     symlinkSync(resolve('node_modules', name), join(place, 'node_modules', name))

@@ -42,6 +42,10 @@ const mistakes: readonly Mistake[] = [
     'id-token: none',
     /lacks the permission/,
   ],
+]
+
+/** Mistakes of the package, which one check finds together: packing takes long. */
+const mistakesOfPackage: readonly Mistake[] = [
   ['contents', 'package.json', '"skills"', '"scripts"', /the tarball lacks skills\/mergeq\/SKILL\.md$/m],
   ['contents', 'package.json', '"files": [', '$&"docs/README.md",', /the tarball has docs\/README\.md/],
   ['contents', 'package.json', '"scripts": {', '$&"postinstall": "true",', /postinstall runs on install/],
@@ -156,17 +160,27 @@ describe('the release check', () => {
     expect(lines.join('\n')).not.toMatch(/^## |^\[/m)
   })
 
-  test.each(mistakes)(
-    '%s: a mistake in %s is found',
-    async (name, path, from, to, problem) => {
-      const file = join(root, path)
-      const before = readFileSync(file, 'utf8')
-      writeFileSync(file, before.replace(from, to))
-      const { code, lines } = await check('--only', name, '--nodes', 'current')
-      expect({ code, said: lines.join('\n') }).toEqual({ code: 1, said: expect.stringMatching(problem) })
-    },
-    60_000,
-  )
+  const make = ([, path, from, to]: Mistake) => {
+    const file = join(root, path)
+    writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+  }
+
+  test.each(mistakes)('%s: a mistake in %s is found', async (...mistake) => {
+    make(mistake)
+    const [name, , , , problem] = mistake
+    const { code, lines } = await check('--only', name)
+    expect({ code, said: lines.join('\n') }).toEqual({ code: 1, said: expect.stringMatching(problem) })
+  })
+
+  test('contents, install: the mistakes of a package are found', async () => {
+    for (const mistake of mistakesOfPackage) make(mistake)
+    const { code, lines } = await check('--only', 'contents,install', '--nodes', 'current')
+    expect(code).toBe(1)
+    for (const [name, , , , problem] of mistakesOfPackage) {
+      const said = lines.filter(line => line.startsWith(`FAIL  ${name}: `)).join('\n')
+      expect(said).toMatch(problem)
+    }
+  }, 60_000)
 
   test('fails for a tag of another version, and where a page says that there is no release', async () => {
     expect((await check('--only', 'version', '--tag', 'v9.9.9')).lines).toEqual([

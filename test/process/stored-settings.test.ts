@@ -22,7 +22,8 @@ const root = temporaryFolder('mergeq-store-')
 // Other users read in it, and run a copy of the program, because they may not be able to enter this folder.
 chmodSync(root, 0o755)
 const copy = join(root, 'program')
-for (const name of ['bin', 'dist', 'package.json']) cpSync(name, join(copy, name), { recursive: true })
+for (const name of ['bin', 'dist', 'package.json'])
+  cpSync(name, join(copy, name), { recursive: true, preserveTimestamps: true })
 execFileSync('chmod', ['-R', 'a+rX', copy])
 const launcher = join(copy, 'bin/mergeq.js')
 const isRoot = process.getuid?.() === 0
@@ -162,7 +163,7 @@ describe('a full disk', () => {
 describe('the cache of what V8 compiled', () => {
   test('with any umask its files are 0600 and its folder 0700; a CI job has none', async () => {
     const { home, run } = open()
-    const env = { MERGEQ_TOKEN: token }
+    const env = { MERGEQ_TOKEN: token, XDG_CACHE_HOME: '' }
     expect((await run(queueGet, { env: { ...env, CI: 'true' } })).code).toBe(0)
     expect(readdirSync(home)).toEqual([])
     for (let times = 0; times < 2; times++)
@@ -179,7 +180,7 @@ describe('the cache of what V8 compiled', () => {
 
   test('that another user could have written is never run', async () => {
     const { home, run } = open()
-    const env = { MERGEQ_TOKEN: token }
+    const env = { MERGEQ_TOKEN: token, XDG_CACHE_HOME: '' }
     const folder = join(home, '.cache/mergeq')
     const elsewhere = join(home, 'elsewhere')
     mkdirSync(elsewhere)

@@ -108,7 +108,6 @@ export const environmentOf = (sandbox: Pick<Sandbox, 'baseUrl'>, folder: string)
   return {
     ...bare,
     PATH: `${programs}:${bare.PATH}`,
-    XDG_CACHE_HOME: join(place, 'cache'),
     NO_COLOR: '1',
     MERGEQ_BASE_URL: sandbox.baseUrl,
   }

@@ -1,8 +1,8 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { execa } from 'execa'
-import { bareEnvironment } from './programs.ts'
+import { bareEnvironment, runFolder } from './programs.ts'
 
 /** npm without a registry, and with nothing of this user. */
 export const npmEnvironment = (home: string): Readonly<Record<string, string>> => ({
@@ -20,20 +20,37 @@ interface Package {
   readonly size: number
 }
 
-let packed: Promise<Package> | undefined
-
-/** The package of what was built before the tests. The test files of a worker share it. */
-export function packPackage(): Promise<Package> {
-  packed ??= pack()
-  return packed
+/** The package of what was built before the tests, packed once in a run. */
+export async function packPackage(): Promise<Package> {
+  const folder = join(runFolder, 'package')
+  const result = join(folder, 'package.json')
+  if (isFirst(folder)) {
+    // The scripts would build once more, while other tests use what stands there.
+    const words = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder]
+    const { stdout } = await execa('npm', words, { env: npmEnvironment(folder), extendEnv: false })
+    const [{ filename, size }] = JSON.parse(stdout)
+    writeFileSync(`${result}.new`, JSON.stringify({ tarball: join(folder, filename), size }))
+    renameSync(`${result}.new`, result)
+  }
+  while (!existsSync(result)) await pause(50)
+  return JSON.parse(readFileSync(result, 'utf8'))
 }
 
-async function pack(): Promise<Package> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-packed-')))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  // The scripts would build once more, while other tests use what stands there.
-  const words = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder]
-  const { stdout } = await execa('npm', words, { env: npmEnvironment(folder), extendEnv: false })
-  const [{ filename, size }] = JSON.parse(stdout)
-  return { tarball: join(folder, filename), size }
+/** Whether this process is the first of the run that creates a folder. */
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder)
+    return true
+  } catch (error) {
+    if (existsSync(folder)) return false
+    throw error
+  }
+}
+
+/** Puts the package into a project, without npm, which package.test.ts and github-action.test.ts run. */
+export async function unpackPackage(project: string): Promise<void> {
+  const folder = join(project, 'node_modules/mergeq')
+  mkdirSync(folder, { recursive: true })
+  const { tarball } = await packPackage()
+  await execa('tar', ['-xzf', tarball, '-C', folder, '--strip-components=1'])
 }

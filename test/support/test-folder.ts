@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { type CommandResult, queue, token } from './command-checks.ts'
-import { bareEnvironment, launcher } from './programs.ts'
+import { bareEnvironment, launcher, sharedCache } from './programs.ts'
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -53,33 +53,45 @@ const defaultTimeLimit = 15_000
 
 const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }
 
-/** Every file below a folder, with its size; `checkCache` checks the cache folder. */
+/** Every file below a folder, with its size. */
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(name => !/^\.cache(\/|$)/.test(name))
     .map(name => {
       const stat = lstatSync(join(folder, name))
       return stat.isFile() ? `${name} ${stat.size}` : name
     })
     .sort()
 
-/** Checks the permissions of the cache folder, and that it holds no token and no temporary file. */
-function checkCache(cache: string): void {
-  if (!existsSync(cache)) return
-  expect(readdirSync(cache), 'one cache folder of its own').toEqual(['mergeq'])
-  const folder = join(cache, 'mergeq')
+/** The files of the code cache that were checked. */
+const checked = new Set<string>()
+
+/**
+ * Checks the permissions of the cache folder that all homes share, and that it holds no token and no temporary file but
+ * those of other processes that run now.
+ */
+function checkCache(): void {
+  if (!existsSync(sharedCache)) return
+  expect(readdirSync(sharedCache), 'one cache folder of its own').toEqual(['mergeq'])
+  const folder = join(sharedCache, 'mergeq')
   expect(lstatSync(folder).mode & 0o777, 'folders are 0700').toBe(0o700)
-  for (const name of readdirSync(folder)) {
-    expect(lstatSync(join(folder, name)).mode & 0o777, 'files are 0600').toBe(0o600)
-    expect(name, 'no temporary file stays').not.toMatch(/\.\d+$/)
-    expect(readFileSync(join(folder, name)).includes(token), 'no token in a file').toBe(false)
+  for (const name of readdirSync(folder).filter(name => !checked.has(name))) {
+    const path = join(folder, name)
+    const [, writer] = /\.(\d+)$/.exec(name) ?? []
+    if (writer !== undefined) {
+      const isLeft = !isAlive(Number(writer)) && existsSync(path)
+      expect({ name, isLeft }, 'no temporary file stays').toEqual({ name, isLeft: false })
+      continue
+    }
+    expect(lstatSync(path).mode & 0o777, 'files are 0600').toBe(0o600)
+    expect(readFileSync(path).includes(token), 'no token in a file').toBe(false)
+    checked.add(name)
   }
 }
 
-/** Whether a process of the group is still there. */
-const isAlive = (group: number): boolean => {
+/** Whether a process, or with a negative number a process of the group, is still there. */
+const isAlive = (id: number): boolean => {
   try {
-    return process.kill(-group, 0)
+    return process.kill(id, 0)
   } catch {
     return false
   }
@@ -131,7 +143,7 @@ export function openTestFolder() {
     child.stdin?.on('error', () => undefined)
     if (!isOpen) child.stdin?.end(options.input)
     const text = (pieces: readonly Buffer[]) => Buffer.concat(pieces).toString()
-    const end = () => isAlive(pid) && process.kill(-pid, 'SIGKILL')
+    const end = () => isAlive(-pid) && process.kill(-pid, 'SIGKILL')
     const { timeLimit: within = defaultTimeLimit } = options
     const timer = setTimeout(end, within)
     const closed = once(child, 'close')
@@ -141,14 +153,14 @@ export function openTestFolder() {
       const milliseconds = ended - began
       clearTimeout(timer)
       expect(milliseconds, `ends by itself within ${within} ms`).toBeLessThan(within)
-      for (let left = 20; left > 0 && isAlive(pid); left--) await pause(25)
-      const isLeft = isAlive(pid)
+      for (let left = 20; left > 0 && isAlive(-pid); left--) await pause(25)
+      const isLeft = isAlive(-pid)
       end()
       expect(isLeft, 'a process is left').toBe(false)
       if (options.unread === true) child.stdout?.destroy()
       child.stdin?.destroy()
       await closed
-      checkCache(join(folder, 'home', '.cache'))
+      checkCache()
       expect(watched(), 'files').toEqual(before)
       const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
       return { code: exit, out: text(out), err: text(err), bytes: Buffer.concat(out), milliseconds, ended }
