@@ -173,6 +173,21 @@ const rows: readonly Row[] = [
       queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')]),
     },
   ],
+  // One more could be tested.
+  [
+    'waiting: pending, position -> pr wait 7',
+    { ...at('PENDING'), queue: queue('RUNNING', [entry(5, 'TESTING'), entry(7, 'PENDING')]) },
+  ],
+  // As many are under test, but a batch of several is one test run.
+  [
+    'waiting: pending, position, batching -> pr wait 7',
+    {
+      ...at('PENDING'),
+      queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')], {
+        batch: true,
+      }),
+    },
+  ],
   [
     'waiting: pending, position, lower-priority -> pr wait 7 (submit again: false)',
     {

@@ -100,6 +100,22 @@ describe('what a reading means', () => {
       expect(judge(first.state, { record: other, ...at(0) }, aim).outcome).toBeDefined()
     const older = record('MERGED', { ...left, stateChangedAt: '2026-01-05T11:00:00.000Z' })
     expect(judge(first.state, { record: older, ...at(0) }, aim).outcome).toBeUndefined()
+    expect(judge(first.state, { record: older, ...at(90_000) }, aim).outcome).toBe('error')
+  })
+
+  test('a record that is older than one before it changes nothing, however often it is read', () => {
+    const aim = { until: 'merged', grace: 90_000 } as const
+    const later = { ...submitted, stateChangedAt: '2026-01-05T12:00:30.000Z' }
+    const { state } = judge({}, { record: record('TESTING', later), ...at(30_000) }, aim)
+    for (const [older, ms] of [
+      [record('PENDING', submitted), 40_000],
+      [record('FAILED', left), 50_000],
+      [record('FAILED', left), 200_000],
+    ] as const) {
+      const { outcome, change, ...judged } = judge(state, { record: older, ...at(ms) }, aim)
+      expect(judged).toMatchObject({ state: { state: 'TESTING' }, isOutdated: true })
+      expect([outcome, change]).toEqual([undefined, undefined])
+    }
   })
 
   test('a record of the previous submission does not count, even after the queue listed it', () => {
