@@ -67,6 +67,17 @@ test('diff has a row for each difference and an error for each queue that failed
   ])
 })
 
+test.each(['', '-o csv', '--json'])(
+  'diff prints only errors where no queue could be read: %s',
+  async format => {
+    const { 'queues/r07.yaml': first = '' } = filesOf40Repositories
+    const files = { 'q/a.yaml': first, 'q/b.yaml': first.replace('main', 'next') }
+    const { code, out, err } = await mergeq(`queue diff -f q ${format}`, { ...serve40Repositories(), files })
+    expect({ code, out }).toEqual({ code: 4, out: '' })
+    expect(err.match(/\((?:main|next) of acme\/r7\)/g)).toHaveLength(2)
+  },
+)
+
 describe('a file that is refused', () => {
   const latin1 = Buffer.from('settings: {enqueueingLabel: "\xe9"}', 'latin1')
   const twice = { 'd/a.yaml': 'settings: {}', 'd/b.yml': 'repo: ACME/web' }
