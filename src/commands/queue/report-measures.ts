@@ -116,7 +116,7 @@ function describe(value: number | null, of: number | null, unit: string, ofUnit:
     // A few minutes are no number of minutes.
     const isShort = unit === 'minutes' && of > 0 && of < 10
     const format = (number: number) =>
-      isShort ? formatDuration(number * 60_000) : formatInteger(Math.round(number))
+      isShort ? formatDuration(Math.round(number * 60) * 1_000) : formatInteger(Math.round(number))
     return `${format(value)} of ${format(of)}${share}`
   }
   return `${unit === 'ms' ? formatDuration(value) : formatInteger(value)} over ${formatInteger(of)}`

@@ -131,13 +131,18 @@ describe('`queue report`', () => {
     expect(err).toContain('"kind":"incomplete"')
   })
 
-  test('shows a few minutes with their seconds', async () => {
-    const short = [
-      result(1, 1, { testingDurationMs: 15_000, outcome: 'failed' }),
-      result(2, 2, { testingDurationMs: 90_000 }),
+  test.each([
+    [[15, 90], '15s of 1m45s (14%)'],
+    [[270, 329], '4m30s of 9m59s (45%)'],
+    [[270, 330], '5 of 10 (45%)'],
+  ] as const)('shows less than ten minutes with their seconds: %j are %s', async (seconds, shown) => {
+    const [failed, passed] = seconds.map(each => each * 1_000)
+    const runs = [
+      result(1, 1, { testingDurationMs: failed, outcome: 'failed' }),
+      result(2, 2, { testingDurationMs: passed }),
     ]
-    const { out } = await report('-o markdown', { answer: service(short) })
-    expect(out).toContain('| Minutes failed | 15s of 1m45s (14%) | 0 of 0 | minutes |')
+    const { out } = await report('-o markdown', { answer: service(runs) })
+    expect(out).toContain(`| Minutes failed | ${shown} | 0 of 0 | minutes |`)
   })
 
   test('names ranges and denominators in Markdown', async () => {
