@@ -3,6 +3,7 @@ import type { Judgement, WaitEnd } from '../../src/domain/wait-state.ts'
 import { startWaitTime } from '../../src/domain/wait-time.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { poll } from '../../src/wait/poll.ts'
+import { readSeveral } from '../../src/wait/read-several.ts'
 
 const unavailable = new MergeqError('unavailable', 'no.', { status: 503 })
 const refused = new MergeqError('unavailable', 'no.', { failedStep: 'connection' })
@@ -104,5 +105,26 @@ describe('a poll', () => {
     expect(await run([limited(3_600)])).toMatchObject({ seconds: [0, 55], ends: [gaveUp] })
     const late = await run(['', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', limited(3_600)])
     expect(late).toMatchObject({ seconds: expect.arrayContaining([160, 200]), ends: ['timed-out'] })
+  })
+})
+
+describe('a round of readings', () => {
+  const limited = new MergeqError('unavailable', 'no.', { status: 429 })
+
+  test.each<[string, readonly Answer[], MergeqError | undefined]>([
+    ['reads on after three without a response', ['', timedOut, timedOut, timedOut], undefined],
+    ['ends after four without a response', ['', timedOut, timedOut, timedOut, timedOut], timedOut],
+    ['counts those in a row', [timedOut, timedOut, '', timedOut, timedOut], undefined],
+    ['reads on after other errors', [unavailable, unavailable, unavailable, unavailable], undefined],
+    ['ends after a 429', ['', limited], limited],
+  ])('%s', async (_, first, failure) => {
+    const answers = [...first, ...Array.from({ length: 20 }, () => 'done')]
+    const read = async (answer: Answer) => {
+      if (typeof answer === 'string') return answer
+      throw answer
+    }
+    const readings = await readSeveral(answers, read, undefined)
+    expect(readings).toHaveLength(answers.length)
+    expect(readings.at(-1)).toEqual(failure === undefined ? { value: 'done' } : { failure })
   })
 })
