@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { createSandboxService, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { blocksOf } from '../support/code-blocks.ts'
-import { checkout, environmentOf, inSandbox, sh } from '../support/documentation-runs.ts'
+import { checkout, environmentOf, inSandbox, realPrograms, sh } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
 import { startTestServer } from '../support/service.ts'
 
@@ -105,11 +105,21 @@ describe('docs/channel.md', { timeout: 60_000 }, () => {
     const folder = checkout('channel-sandbox')
     writeFileSync(join(folder, 'tell.sh'), script)
     rmSync(join(folder, 'undelivered.ndjson'), { force: true })
-    const sandbox = await startSandbox({ speed: 4, now: Date.now, scenario: 'failure' })
+    const options = { speed: 2, now: Date.now, scenario: 'failure' } as const
+    const service = createSandboxService(options)
+    let isWatched = false
+    const handle: typeof service.handle = request => {
+      isWatched ||= request.path.endsWith('/getQueue')
+      return service.handle(request)
+    }
+    const sandbox = await startSandbox(options, { ...service, handle })
     const chat = await startTestServer({ answer: () => ({}) })
     const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox), WEBHOOK: chat.baseUrl() }
-    const line = 'mergeq pr submit 9 && bash tell.sh --for 8s --interval 1s'
-    const { code, err } = await sh(['sh', '-c', line], folder, env)
+    const PATH = `${realPrograms}:${environmentOf(sandbox, folder).PATH}`
+    const telling = sh(['bash', 'tell.sh', '--for', '6s', '--interval', '1s'], folder, { ...env, PATH })
+    await expect.poll(() => isWatched, { timeout: 20_000 }).toBe(true)
+    expect(await sh(['mergeq', 'pr', 'submit', '9'], folder, env)).toMatchObject({ code: 0 })
+    const { code, err } = await telling
     await Promise.all([sandbox.close(), chat.close()])
     expect(code, String(err)).toBe(0)
     expect(chat.requests.map(({ body }) => JSON.parse(body).text)).toEqual([

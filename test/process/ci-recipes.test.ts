@@ -12,6 +12,7 @@ import {
   environmentOf,
   inSandbox,
   type Part,
+  realPrograms,
   scriptsOf,
   sh,
   type Variables,
@@ -175,12 +176,13 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     expect(said).toBe('')
   })
 
-  test('elsewhere', async () => {
+  test('elsewhere, with the built program', async () => {
     const folder = checkout('elsewhere')
     const sandbox = await startSandbox({ speed: 4, now: Date.now })
     const env: Variables = {
       ...environmentOf(sandbox, folder),
       ...inSandbox(sandbox),
+      PATH: `${realPrograms}:${environmentOf(sandbox, folder).PATH}`,
       GITHUB_BASE_REF: 'main',
       MERGEQ_PR: '7',
       MERGEQ_SHA: head,

@@ -8,9 +8,8 @@ import { parseRepository } from '../../src/domain/values/repository.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { head, merge, recordedJobs } from '../support/ci-jobs.ts'
 import { blocksOf } from '../support/code-blocks.ts'
-import { adaptForTest, type Variables } from '../support/documentation-runs.ts'
+import { adaptForTest, residentPrograms, type Variables } from '../support/documentation-runs.ts'
 import { npmEnvironment, packPackage } from '../support/package.ts'
-import { launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Step {
@@ -196,10 +195,10 @@ describe('the action', { timeout: 90_000 }, () => {
     )
   beforeAll(async () => {
     tarball = (await packPackage()).tarball
-    // One test installs the package with npm; for the others, what was built is as good.
+    // One test installs the package with npm, and runs it.
     const installed = join(root, 'installed')
     mkdirSync(join(installed, 'bin'), { recursive: true })
-    symlinkSync(launcher, join(installed, 'bin/mergeq'))
+    symlinkSync(join(residentPrograms, 'mergeq'), join(installed, 'bin/mergeq'))
     mkdirSync(programs)
     // Its words are: install --global --prefix <folder>, options and a package.
     const script = `#!/bin/sh\necho "$*"\nrm -rf "$4"\nln -s '${installed}' "$4"\n`

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { environmentOf, place, sh, type Variables } from '../support/documentation-runs.ts'
+import { environmentOf, place, realPrograms, sh, type Variables } from '../support/documentation-runs.ts'
 import { type GitHubJob, runJob } from '../support/github-job.ts'
 
 const head = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
@@ -50,6 +50,8 @@ describe('the recipes', { timeout: 90_000 }, () => {
     readonly token?: string
     readonly failing?: number
     readonly cancelled?: number
+    /** Whether the built program itself runs. */
+    readonly isReal?: boolean
   }
   /** Runs a job for an event, in a runner without a checkout. */
   async function run(job: GitHubJob | undefined, { event, now = head, base = 'release/2.4', ...more }: Case) {
@@ -62,6 +64,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
     return runJob(job ?? expect.fail('no such job'), folder, {
       env: {
         ...environment(),
+        ...(more.isReal ? { PATH: `${realPrograms}:${environment().PATH}` } : {}),
         GITHUB_EVENT_NAME: name,
         ...('pull_request' in event ? { GITHUB_BASE_REF: base } : {}),
       },
@@ -98,12 +101,12 @@ describe('the recipes', { timeout: 90_000 }, () => {
 
   describe('merge.yml', () => {
     test.each([
-      ['a label', labeled(125)],
-      ['a comment', comment('/merge')],
-      ['a comment with the head', comment(`/merge ${head.slice(0, 8)}\r\n`)],
-    ])('merges after %s, and tells it', async (_, event) => {
+      ['a label', labeled(125), true],
+      ['a comment', comment('/merge'), false],
+      ['a comment with the head', comment(`/merge ${head.slice(0, 8)}\r\n`), false],
+    ])('merges after %s, and tells it', async (_, event, isReal) => {
       await open('happy')
-      const { state, comments, log } = await run(merge.merge, { event })
+      const { state, comments, log } = await run(merge.merge, { event, isReal })
       expect({ state, comments }).toEqual({
         state: 'success',
         comments: expect.stringMatching(/\| 125 \| merged \|[\s\S]*\[Log\]\(https:/),

@@ -17,6 +17,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { mergeq, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher, runProgram } from './programs.ts'
+import { writeResidentProgram } from './resident-program.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -51,11 +52,16 @@ export const adaptForTest = (line: string): string =>
 /** Where all of it happens; test files of one worker share it. */
 export const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-docs-')))
 process.on('exit', () => rmSync(place, { recursive: true, force: true }))
-const programs = join(place, 'programs')
-mkdirSync(programs)
-symlinkSync(launcher, join(programs, 'mergeq'))
+/** The programs of the command lines of documents; most commands of `mergeq` run in this process. */
+export const residentPrograms = join(place, 'programs')
+mkdirSync(residentPrograms)
+await writeResidentProgram(residentPrograms)
+/** A folder with the program itself, for tests that run the real thing. */
+export const realPrograms = join(place, 'real')
+mkdirSync(realPrograms)
+symlinkSync(launcher, join(realPrograms, 'mergeq'))
 const addProgram = (name: string, script: string) =>
-  writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  writeFileSync(join(residentPrograms, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
 addProgram('buildkite-agent', 'cat > "$1.md"')
 // What nx says about one changed project.
 addProgram(
@@ -107,7 +113,7 @@ export const environmentOf = (sandbox: Pick<Sandbox, 'baseUrl'>, folder: string)
   const bare = bareEnvironment(join(folder, 'home'))
   return {
     ...bare,
-    PATH: `${programs}:${bare.PATH}`,
+    PATH: `${residentPrograms}:${bare.PATH}`,
     NO_COLOR: '1',
     MERGEQ_BASE_URL: sandbox.baseUrl,
   }

@@ -9,7 +9,7 @@ import { parseCommandLine } from '../../src/cli/parse.ts'
 import { runMergeq } from '../../src/cli/program.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { files as realFiles } from '../../src/host/files.ts'
-import type { Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
+import type { Environment, Files, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { lockPath } from '../../src/host/lock.ts'
 import type { RegisteredCommand } from '../../src/run/command.ts'
@@ -59,15 +59,16 @@ export interface Setting {
   readonly rows?: number
   /** The keys that are pressed, one at each sleep, where a command listens to them. */
   readonly keys?: readonly string[]
-  readonly input?: string | Uint8Array
+  /** What standard input holds; a function is called when it is read. */
+  readonly input?: string | Uint8Array | (() => AsyncIterable<Uint8Array>)
   readonly inputTerminal?: boolean
   /** What a person types at prompts, in order. */
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Files that can be changed; what several command lines share. They stand before `files`. */
   readonly disk?: Map<string, string>
-  /** Files are those of this machine, in the place of `files` and `disk`. */
-  readonly realFiles?: boolean
+  /** Files are those of this machine, or these, in the place of `files` and `disk`. */
+  readonly realFiles?: boolean | Files
   /** The working folder; `/repo` by default. */
   readonly cwd?: string
   /** The platform; Linux by default. */
@@ -204,7 +205,8 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       async *read() {
         const rest = unread
         unread = undefined
-        if (rest !== undefined) yield bytes(rest)
+        if (typeof rest === 'function') yield* rest()
+        else if (rest !== undefined) yield bytes(rest)
       },
       ask: async (question, hidden) => {
         err.push(question)
@@ -278,10 +280,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     },
   }
   try {
-    const code = await runMergeq(
-      setting.realFiles ? { ...host, files: realFiles, lock: lockPath } : host,
-      commandGroups,
-    )
+    const files = setting.realFiles === true ? realFiles : setting.realFiles || undefined
+    const lock: Host['lock'] = (path, stale) => lockPath(files?.absolute(path) ?? path, stale)
+    const code = await runMergeq(files === undefined ? host : { ...host, files, lock }, commandGroups)
     showIfTestFails(`$ mergeq ${host.argv.join(' ')}\n${err.join('').slice(0, 2_000)}exit ${code}`)
     await checkExitCodeInHelp(host, code)
     await checkDeclared(host, service?.requests ?? [])
