@@ -98,6 +98,15 @@ describe('a name that no record can have is a usage error', () => {
     expect({ code, out }).toEqual({ code: 0, out: '\n' })
   })
 
+  test('names at most 200 fields of a response', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`new${index}`, index]))
+    const { code, err } = await mergeq(`api getQueue ${where} --fields nope`, {
+      answer: () => ({ body: JSON.stringify(wide) }),
+    })
+    expect(code).toBe(2)
+    expect(err.match(/\bnew\d+/g)).toHaveLength(200)
+  })
+
   test.each(["''", ',', 'state,', 'state,,mode'])('an empty name: %s', async names => {
     const { code, out, err } = await mergeq(`queue get ${where} --fields ${names}`, { answer })
     expect({ code, out }).toEqual({ code: 2, out: '' })
