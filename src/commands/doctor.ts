@@ -101,8 +101,9 @@ function checklist(reports: readonly Report[], verbose: boolean): readonly Style
   const warned = byResult('warn')
   const failed = byResult('fail')
   const lines: StyledLine[] = []
+  // At least the check of the CI job passes.
   if (verbose) for (const { check, found } of passed) lines.push([signSpan('PASS'), ` ${check}: ${found}`])
-  else if (passed.length > 0) lines.push([signSpan('PASS'), ` ${checkNames(passed)}`])
+  else lines.push([signSpan('PASS'), ` ${checkNames(passed)}`])
   const absent = byResult('none')
   if (absent.length > 0) lines.push([signSpan('SKIPPED'), ` ${checkNames(absent)}: none`])
   for (const reason of new Set(skipped.map(({ found }) => found))) {
