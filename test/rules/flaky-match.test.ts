@@ -190,6 +190,8 @@ describe('which test of the service a failed test is', () => {
     ['the name alone where more is known', A, [one({})], 'new'],
     ['a name that is all there is', {}, [one({})], 'one'],
     ['the suite', { suites: ['inner', 'S'] }, [one(isS)], 'one'],
+    ['the name alone where one side knows a suite', S, [one({})], 'new'],
+    ['the name alone where the other side knows a suite', {}, [one(isS)], 'new'],
     ['an empty class on both sides', S, [one({ classname: '', parent: 'T' })], 'new'],
     ['fields that are null', { ...A, ...S }, [one({ classname: null, parent: null })], 'new'],
     ['the file', { file: '/home/ci/web/cart.ts' }, [one({ file_path: 'web/cart.ts' })], 'one'],

@@ -69,6 +69,7 @@ describe('export', () => {
     ['-f q.txt', '', 2, 'must end in .yaml, .yml or .json'],
     ['-f q.yaml --json', '', 2, 'does not match the extension'],
     ['-o csv', '', 2, 'A queue file is YAML or JSON.'],
+    ['--fields settings', '', 2, 'A queue file is YAML or JSON.'],
     ['-f old.yaml', 'targetBranch: next', 2, '--target-branch is main, but old.yaml is for next'],
     ['-f q.yaml', '', 16, 'q.yaml could not be written: read-only file system.'],
   ])('%s over a file of %j ends with %i', async (flags, old, exit, message) => {

@@ -96,31 +96,30 @@ describe('queue get on a terminal', () => {
   })
 
   test('says who is tested together, with one request, where the service says it', async () => {
-    const batching = queue('RUNNING', ...[5, 6, 8, 9].map(pr => entry(pr, 'TESTING')))
-    const runs = ['one', 'one', 'two', 'two']
-    const pullRequests = [5, 6, 8, 9].map((prNumber, index) => ({
+    const prs = [5, 6, 8, 9, 12]
+    // One is tested alone.
+    const runs = ['one', 'one', 'two', 'two', 'three']
+    const listed = queue('RUNNING', ...prs.map(pr => entry(pr, 'TESTING')))
+    const batching = { ...listed, batch: true, concurrency: 3 }
+    const pullRequests = prs.map((prNumber, index) => ({
       prNumber,
       state: 'testing',
       testRunId: runs[index],
     }))
     const showWith = (several: Answer) =>
-      show(
-        { ...batching, batch: true, concurrency: 2 },
-        {
-          answer: ({ path, body }) => {
-            if (path === '/v1/getQueue')
-              return { body: JSON.stringify({ ...batching, batch: true, concurrency: 2 }) }
-            if (path !== '/v1/getSubmittedPullRequests') return noMetrics
-            expect(JSON.parse(body).includeTimeline).toBe(true)
-            return several
-          },
+      show(batching, {
+        answer: ({ path, body }) => {
+          if (path === '/v1/getQueue') return { body: JSON.stringify(batching) }
+          if (path !== '/v1/getSubmittedPullRequests') return noMetrics
+          expect(JSON.parse(body).includeTimeline).toBe(true)
+          return several
         },
-      )
+      })
     const { out, requests } = await showWith({ body: JSON.stringify({ pullRequests }) })
-    expect(out).toMatch(/ 2 of 2 test runs\nTested together: #5, #6; #8, #9\n/)
+    expect(out).toMatch(/ 3 of 3 test runs\nTested together: #5, #6; #8, #9\n/)
     expect(paths(requests).filter(path => path.includes('PullRequest'))).toHaveLength(1)
     const unknown = await showWith({ status: 404 })
-    expect(unknown.out).toMatch(/ 4 testing in batches\n {3}PR/)
+    expect(unknown.out).toMatch(/ 5 testing in batches\n {3}PR/)
   })
 
   test('does not wait for metrics that never come', async () => {
