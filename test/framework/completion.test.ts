@@ -89,6 +89,18 @@ describe('completeWords offers', () => {
     expect(definitions.filter(definition => !definition.endsWith(': pull-requests'))).toEqual([])
   })
 
+  test('every value <file> with files', () => {
+    const definitions = allCommands.flatMap(({ command, definitions }) =>
+      definitions.flatMap(definition =>
+        isOption(definition) && definition.value?.startsWith('file')
+          ? [`${command} ${definition.name}: ${definition.file}`]
+          : [],
+      ),
+    )
+    expect(definitions.length).toBeGreaterThan(15)
+    expect(definitions.filter(definition => !definition.endsWith(': true'))).toEqual([])
+  })
+
   test('for a lookup what was typed before, with the options by their long names', async () => {
     const line = '-Racme/web --profile work pr get --target-branch=release --json 7 --head f'
     const { lookup } = await completeLine(line)
