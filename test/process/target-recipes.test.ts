@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { git, place, sh, type Variables } from '../support/documentation-runs.ts'
@@ -94,48 +95,88 @@ const table = /<!-- changed files -->\n\n([\s\S]*?)\n\n<!--/.exec(
 )
 const [header = [], , ...rows] = (table?.[1] ?? '').split('\n').map(row => row.slice(2, -2).split(' | '))
 
+/** How a run of the script ended, and what it printed. */
+interface ScriptResult {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
 const env: Variables = { ...bareEnvironment(root), PATH: `${programs}:${process.env.PATH}` }
 const run = (words: readonly string[], cwd: string, more: Variables = {}) =>
   sh([process.execPath, script, ...words], cwd, { ...env, ...more })
 
 /**
- * Runs the script for one tool after the other in one process, and prints how each ended. Most rows need no tool, and
- * then the start of Node takes longer than the script.
+ * Checks out one branch after the other, runs the script there for one tool after the other in this one process, and
+ * prints how each ended: most rows need no tool, and then the start of Node takes longer than the script. What the script
+ * asks git about a branch is the same for all tools, and asked once.
  */
 const runAll = `
+import programs from 'node:child_process'
+import { syncBuiltinESMExports } from 'node:module'
 import { pathToFileURL } from 'node:url'
-const [base, ...tools] = process.argv.slice(2)
+const { branches, tools } = JSON.parse(process.argv[2])
+const { execFileSync } = programs
 const [folder, results, { stdout, stderr }] = [process.cwd(), {}, process]
 const print = stdout.write.bind(stdout)
-for (const tool of tools) {
-  const said = { out: '', err: '' }
-  stdout.write = text => { said.out += text }
-  stderr.write = text => { said.err += text }
+let asked = {}
+programs.execFileSync = (program, words, options) => {
+  if (program !== 'git' || words[0] === 'worktree') return execFileSync(program, words, options)
+  return (asked[words.join(' ')] ??= execFileSync(program, words, options))
+}
+syncBuiltinESMExports()
+for (const branch of branches) {
   process.chdir(folder)
-  process.exitCode = 0
-  process.argv.splice(2, Infinity, tool, base)
-  await import(pathToFileURL(${JSON.stringify(script)}) + '?' + tool)
-  results[tool] = { code: process.exitCode, ...said }
+  execFileSync('git', ['checkout', '-q', branch])
+  asked = {}
+  results[branch] = {}
+  for (const tool of tools) {
+    const said = { out: '', err: '' }
+    stdout.write = text => { said.out += text }
+    stderr.write = text => { said.err += text }
+    process.chdir(folder)
+    process.exitCode = 0
+    process.argv.splice(2, Infinity, tool, 'base')
+    await import(pathToFileURL(${JSON.stringify(script)}) + '?' + branch + tool)
+    results[branch][tool] = { code: process.exitCode, ...said }
+  }
 }
 process.exitCode = 0
 print(JSON.stringify(results))
 `
 
+/** What a row of the table says about the changed file: its path, and where it was moved to or that it was deleted. */
+function changeOf(changed: string) {
+  const [, path = '', moved] = /^`([^`]+)`(?:, moved to `([^`]+)`)?/.exec(changed) ?? []
+  return { path, moved, isDeleted: changed.endsWith(', deleted'), text: `${files[path] ?? ''}\n` }
+}
+
+/** A checkout with a branch for each row, whose commit changes what the row names. */
+function createBranches(changes: readonly string[], folder: string): void {
+  cpSync(origin, folder, { recursive: true })
+  const commits = changes.map((changed, index) => {
+    const { path, moved, isDeleted, text } = changeOf(changed)
+    const change =
+      moved !== undefined
+        ? `R ${path} ${moved}`
+        : isDeleted
+          ? `D ${path}`
+          : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}`
+    const head = `commit refs/heads/row${index}\ncommitter Ada <ada@example.com> 0 +0000\ndata 6\nChange`
+    return `${head}\nfrom refs/heads/base^0\n${change}\n`
+  })
+  execFileSync('git', ['fast-import', '--quiet'], {
+    cwd: folder,
+    env: bareEnvironment(root),
+    input: commits.join('\n'),
+  })
+}
+
 /** A checkout with a commit that changes what a row names. */
 function commitRow(changed: string, folder: string): void {
   rmSync(folder, { recursive: true, force: true })
-  cpSync(origin, folder, { recursive: true })
-  const [, path = '', moved] = /^`([^`]+)`(?:, moved to `([^`]+)`)?/.exec(changed) ?? []
-  if (moved !== undefined) {
-    mkdirSync(dirname(join(folder, moved)), { recursive: true })
-    git(folder, 'mv', path, moved)
-  } else if (changed.endsWith(', deleted')) git(folder, 'rm', '-rq', path)
-  else {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), `${existsSync(join(folder, path)) ? files[path] : ''}\n`)
-    git(folder, 'add', '-f', path)
-  }
-  git(folder, 'commit', '-m', 'Change')
+  createBranches([changed], folder)
+  git(folder, 'checkout', 'row0')
 }
 
 beforeAll(() => {
@@ -162,24 +203,36 @@ describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
   test('the table has all tools', () =>
     expect(header).toEqual(['changed file', 'folders', 'npm', 'go', 'bazel', 'pants']))
 
-  test.each(rows.map(row => [row[0] ?? '', row] as const))('%s', async (changed, row) => {
-    commitRow(changed, folder)
-    const due = Object.fromEntries(
-      header
-        .slice(1)
-        .flatMap((column, index) =>
-          (column === 'npm' ? asNpm : [column]).map(tool => [tool, row[index + 1] ?? '']),
-        ),
-    )
-    const words = [process.execPath, join(root, 'all.mjs'), 'base', ...Object.keys(due)]
-    const { code, out, err } = await sh(words, folder, { ...env, MERGEQ_TOKEN: 'secret' })
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    const results: Record<string, { code: number; out: string; err: string }> = JSON.parse(out)
-    const found = Object.entries(results).map(([tool, { code, out, err }]) => {
-      expect({ tool, said: err !== '' }).toEqual({ tool, said: out === 'ALL\n' })
-      return [tool, code === 0 ? shortOf(out) : err]
+  describe('the table', () => {
+    let results: Readonly<Record<string, Readonly<Record<string, ScriptResult>>>> = {}
+    beforeAll(async () => {
+      rmSync(folder, { recursive: true, force: true })
+      createBranches(
+        rows.map(([changed = '']) => changed),
+        folder,
+      )
+      const tools = header.slice(1).flatMap(column => (column === 'npm' ? asNpm : [column]))
+      const request = JSON.stringify({ branches: rows.map((_, index) => `row${index}`), tools })
+      const words = [process.execPath, join(root, 'all.mjs'), request]
+      const { code, out, err } = await sh(words, folder, { ...env, MERGEQ_TOKEN: 'secret' })
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      results = JSON.parse(out)
+    }, 90_000)
+
+    test.each(rows.map((row, index) => [row[0] ?? '', row, index] as const))('%s', (_, row, index) => {
+      const due = Object.fromEntries(
+        header
+          .slice(1)
+          .flatMap((column, at) =>
+            (column === 'npm' ? asNpm : [column]).map(tool => [tool, row[at + 1] ?? '']),
+          ),
+      )
+      const found = Object.entries(results[`row${index}`] ?? {}).map(([tool, { code, out, err }]) => {
+        expect({ tool, said: err !== '' }).toEqual({ tool, said: out === 'ALL\n' })
+        return [tool, code === 0 ? shortOf(out) : err]
+      })
+      expect(Object.fromEntries(found)).toEqual(due)
     })
-    expect(Object.fromEntries(found)).toEqual(due)
   })
 
   test('says why everything is impacted', async () => {
