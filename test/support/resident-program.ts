@@ -81,7 +81,7 @@ async function runFor(process: number, signal: AbortSignal): Promise<Pick<Outcom
 }
 
 /** The groups of commands that need nothing of a process of their own. */
-const groups = 'pr|queue|flaky|metrics|api'
+const groups = 'pr|queue|flaky|metrics|api|guard'
 
 /**
  * Writes a program `mergeq` for the scripts of tests. This process runs most of its commands, with the words, the
