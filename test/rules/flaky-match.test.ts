@@ -328,7 +328,10 @@ describe('what a report says about its run', () => {
   })
 
   test('documents that follow each other are read one by one', async () => {
-    const [one, two] = [suite('', failed), suite('failures="2"', `${failed}<system-out>text</system-out>`)]
+    const [one, two] = [
+      suite('', failed),
+      suite('failures="2"', `text${failed}<system-out>text</system-out>`),
+    ]
     const between = ['', '\n\n', '\uFEFF<?xml version="1.0"?>\n', '<?xml version="1.0"?><!DOCTYPE testsuite>']
     for (const separator of between)
       for (const length of [1, 1_000]) {
