@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { globalOptions } from '../../src/cli/parse.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { isOption } from '../../src/run/inputs.ts'
@@ -8,21 +8,20 @@ import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../suppo
 import { testId } from '../support/operations.ts'
 
 const opened: unknown[] = []
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
-// them.
-vi.hoisted(() => vi.resetModules())
+// The commands load this module when they open a sandbox.
+beforeAll(() => {
+  vi.doMock('../../src/sandbox/sandbox.ts', async original => ({
+    ...(await original<typeof import('../../src/sandbox/sandbox.ts')>()),
+    // What a sandbox does with its options has tests of its own; here it counts that it gets them.
+    startSandbox: async (options: object) => {
+      opened.push(options)
+      throw new MergeqError('output', 'no sandbox is opened here.')
+    },
+  }))
+})
 afterAll(() => {
   vi.doUnmock('../../src/sandbox/sandbox.ts')
-  vi.resetModules()
 })
-vi.mock('../../src/sandbox/sandbox.ts', async original => ({
-  ...(await original<typeof import('../../src/sandbox/sandbox.ts')>()),
-  // What a sandbox does with its options has tests of its own; here it counts that it gets them.
-  startSandbox: async (options: object) => {
-    opened.push(options)
-    throw new MergeqError('output', 'no sandbox is opened here.')
-  },
-}))
 beforeEach(() => {
   opened.length = 0
 })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { creationContradictions, stepOf } from '../support/creation-oracle.ts'
 import {
   type Act,
@@ -22,18 +22,11 @@ import {
 } from '../support/faulty-sandbox.ts'
 import type { Outcome } from '../support/harness.ts'
 import { changeExamples, type Moment, queueChanges } from '../support/operations.ts'
-import { restoreTransport } from '../support/replaced-transport.ts'
+import { replaceTransport } from '../support/replaced-transport.ts'
 import { sampleRuns } from '../support/sample.ts'
 import { waitContradictions } from '../support/wait-oracle.ts'
 
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
-// them.
-vi.hoisted(() => vi.resetModules())
-restoreTransport()
-vi.mock('../../src/http/undici.ts', async () => {
-  const { replacedTransport } = await import('../support/replaced-transport.ts')
-  return replacedTransport
-})
+replaceTransport()
 
 const repository = 'github.com/acme/web'
 const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bodyText } from '../../src/api/request.ts'
 import { startWaitTime } from '../../src/domain/wait-time.ts'
 import type { GitOptions, GitResult } from '../../src/host/host.ts'
@@ -6,16 +6,9 @@ import type { HttpResponse } from '../../src/http/messages.ts'
 import { allCommands } from '../support/commands.ts'
 import { virtualClock } from '../support/faulty-sandbox.ts'
 import { mergeq, noon, type Setting } from '../support/harness.ts'
-import { network, networkEnv, restoreTransport } from '../support/replaced-transport.ts'
+import { network, networkEnv, replaceTransport } from '../support/replaced-transport.ts'
 
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
-// them.
-vi.hoisted(() => vi.resetModules())
-restoreTransport()
-vi.mock('../../src/http/undici.ts', async () => {
-  const { replacedTransport } = await import('../support/replaced-transport.ts')
-  return replacedTransport
-})
+replaceTransport()
 
 const seconds = 12
 const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'

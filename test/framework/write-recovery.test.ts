@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WriteRecovery } from '../../src/api/operation.ts'
 import type { OperationName } from '../../src/api/operations/index.ts'
 import { recoveryRules } from '../../src/api/recovery-rules.ts'
@@ -13,16 +13,9 @@ import {
 } from '../support/faulty-sandbox.ts'
 import { noon, type Setting } from '../support/harness.ts'
 import { type OperationExample, operations, queueChanges } from '../support/operations.ts'
-import { restoreTransport } from '../support/replaced-transport.ts'
+import { replaceTransport } from '../support/replaced-transport.ts'
 
-// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
-// them.
-vi.hoisted(() => vi.resetModules())
-restoreTransport()
-vi.mock('../../src/http/undici.ts', async () => {
-  const { replacedTransport } = await import('../support/replaced-transport.ts')
-  return replacedTransport
-})
+replaceTransport()
 
 /**
  * Runs a change. Says in words how often it was sent and what it shows in was read, how often it was applied, the exit

@@ -1,4 +1,4 @@
-import { afterAll, vi } from 'vitest'
+import { afterAll, beforeAll, vi } from 'vitest'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import type { Attempt } from '../../src/http/undici.ts'
 
@@ -7,8 +7,7 @@ export const network: { attempt(attempt: Attempt): HttpResponse | Promise<HttpRe
   attempt: () => ({ status: 500, headers: new Map(), bytes: new Uint8Array() }),
 }
 
-/** What takes the place of `src/http/undici.ts` in tests that need thousands of requests. */
-export const replacedTransport = {
+const replacedTransport = {
   createTrust: async () => undefined,
   createConnectionPools: () => ({
     poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
@@ -17,11 +16,16 @@ export const replacedTransport = {
   sendOnce: async (_: unknown, attempt: Attempt) => network.attempt(attempt),
 }
 
-/** Restores the network when the tests of a file are over: test files share loaded modules. */
-export function restoreTransport(): void {
+/**
+ * In a file that calls this, what `network` says takes the place of `src/http/undici.ts`: its tests need thousands of
+ * requests. The program loads that module with its first request, so that no other module is loaded again.
+ */
+export function replaceTransport(): void {
+  beforeAll(() => {
+    vi.doMock('../../src/http/undici.ts', () => replacedTransport)
+  })
   afterAll(() => {
     vi.doUnmock('../../src/http/undici.ts')
-    vi.resetModules()
   })
 }
 
