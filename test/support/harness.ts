@@ -339,8 +339,14 @@ async function checkDeclared(host: Host, requests: readonly Seen[]): Promise<voi
     throw new Error(`\`mergeq ${command.command}\` sent ${other.path}: add it to \`alsoSends\`.`)
 }
 
-async function findCommand(host: Host): Promise<RegisteredCommand | undefined> {
-  const { asksFor, command } = await parseCommandLine(host.argv, commandGroups)
+const commandsByName = new Map(allCommands.map(each => [each.command, each]))
+
+/** Returns the command that ran. Most command lines begin with its name: the others are parsed again. */
+async function findCommand({ argv }: Host): Promise<RegisteredCommand | undefined> {
+  const [group = '', verb] = argv
+  const named = commandsByName.get(`${group} ${verb}`) ?? commandsByName.get(group)
+  if (named !== undefined) return named
+  const { asksFor, command } = await parseCommandLine(argv, commandGroups)
   return asksFor === 'run' ? command : undefined
 }
 

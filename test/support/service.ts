@@ -112,16 +112,13 @@ export async function startTestServer({
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.writeHead(status).end(body)
   }
-  const server =
-    tls === undefined
-      ? createServer(listener)
-      : createSecureServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, listener)
   let opened = 0
-  server.on(tls === undefined ? 'connection' : 'secureConnection', socket =>
-    connections.set(socket, connections.size + 1),
-  )
-  server.on('connection', () => opened++)
-  const { port, close } = await listening(server, hostname)
+  const user: ServerUser = {
+    listener,
+    open: () => opened++,
+    connect: socket => connections.set(socket, connections.size + 1),
+  }
+  const { port, close } = isInProcess ? await borrowServer(user) : await openServer(user, hostname, tls)
   const stop = isInProcess
     ? serveInProcess(`http://${hostname}:${port}`, async request => {
         const one = { ...request, connection: 0 }
@@ -154,22 +151,90 @@ export async function startTestServer({
   }
 }
 
-/** Lets a server listen on a free port, and closes it with all its connections. */
-export async function listening(
-  server: Server,
+/** Who receives the requests and the connections of a server. */
+interface ServerUser {
+  readonly listener: RequestListener
+  /** Called for each connection. */
+  open(): void
+  /** Called for each connection that can be used: over TLS, after the handshake. */
+  connect(socket: Socket): void
+}
+
+/** A server that listens. */
+interface ListeningServer {
+  readonly port: number
+  /** Ends its connections. */
+  drop(): void
+  close(): Promise<void>
+}
+
+async function openServer(
+  { listener, open, connect }: ServerUser,
   hostname: string,
-): Promise<{ port: number; close(): Promise<void> }> {
+  tls: Certificate | undefined,
+): Promise<ListeningServer> {
+  const server =
+    tls === undefined
+      ? createServer(listener)
+      : createSecureServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, listener)
+  server.on('connection', open).on(tls === undefined ? 'connection' : 'secureConnection', connect)
+  return listening(server, hostname)
+}
+
+/** Gives a server to its user, or to nobody. */
+type Lend = (user: ServerUser | undefined) => ListeningServer
+
+/** Servers that nobody uses: to open and close one takes longer than many a request of this process. */
+const idle: Lend[] = []
+
+async function openLentServer(): Promise<Lend> {
+  let user: ServerUser | undefined
+  const server = createServer((request, response) => user?.listener(request, response))
+  server.on('connection', socket => {
+    user?.open()
+    user?.connect(socket)
+  })
+  const opened = await listening(server, '127.0.0.1')
+  return next => {
+    user = next
+    // Nobody waits for an idle server.
+    if (user === undefined) server.unref()
+    else server.ref()
+    return opened
+  }
+}
+
+/** Borrows a server. To close it ends its connections, and gives it back. */
+async function borrowServer(user: ServerUser): Promise<Pick<ListeningServer, 'port' | 'close'>> {
+  const lend = idle.pop() ?? (await openLentServer())
+  const { port, drop } = lend(user)
+  return {
+    port,
+    async close() {
+      drop()
+      lend(undefined)
+      idle.push(lend)
+    },
+  }
+}
+
+/** Lets a server listen on a free port, and closes it with all its connections. */
+export async function listening(server: Server, hostname: string): Promise<ListeningServer> {
   const sockets = new Set<Socket>()
   server.on('connection', socket => {
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
   })
   server.listen(0, hostname)
   await once(server, 'listening')
+  const drop = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     port: (server.address() as AddressInfo).port,
+    drop,
     async close() {
       server.close()
-      for (const socket of sockets) socket.destroy()
+      drop()
       await once(server, 'close')
     },
   }
