@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Host } from '../../src/host/host.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
-import { createCertificateAuthority } from '../support/certificates.ts'
+import { type Certificate, createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { clientOf, createHostClient, nodeHost, token } from '../support/library-client.ts'
 import { testWith } from '../support/programs.ts'
@@ -21,11 +21,19 @@ const settings = { token, repo: 'acme/web', targetBranch: 'main', retries: 0 }
 describe('proxy', () => {
   const queue = { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }
 
+  let made: { readonly file: string; readonly tls: Certificate } | undefined
+  /** The file of an authority, and the certificate of the service. */
+  const certificate = () => {
+    if (made !== undefined) return made
+    const authority = createCertificateAuthority(kept(openTestFolder()), 'ca')
+    made = { file: authority.file, tls: authority.issue(`DNS:${name}`) }
+    return made
+  }
+
   /** A service behind TLS, a proxy that leads to it, and a client with the environment of a company. */
   async function proxied(options: ClientOptions, login?: string) {
-    const folder = kept(openTestFolder())
-    const authority = createCertificateAuthority(folder, 'ca')
-    const service = kept(await startTestServer({ tls: authority.issue(`DNS:${name}`), answer: () => queue }))
+    const { file, tls } = certificate()
+    const service = kept(await startTestServer({ tls, answer: () => queue }))
     const routes = new Map([[`${name}:${service.port}`, service.port]])
     const proxy = kept(await startTestProxy({ routes, ...(login === undefined ? {} : { login }) }))
     stubHostNames({ [name]: ['127.0.0.1'] })
@@ -33,7 +41,7 @@ describe('proxy', () => {
     const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
     const create = (more: ClientOptions, variables: Readonly<Record<string, string>> = env) =>
       createHostClient(
-        { ...settings, baseUrl, caFile: authority.file, ...options, ...more },
+        { ...settings, baseUrl, caFile: file, ...options, ...more },
         { ...nodeHost, env: { ...nodeHost.env, ...variables } },
       )
     return { proxy, create, address: env.HTTPS_PROXY }

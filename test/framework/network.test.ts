@@ -87,10 +87,12 @@ const hasIPv6 = Object.values(networkInterfaces()).some(list =>
   list?.some(({ address }) => address === '::1'),
 )
 
+let unrelated: CertificateAuthority | undefined
 /** What a command line needs to trust an authority: a file of several, with text between them. */
-const trusting = ({ pem }: CertificateAuthority) => ({
-  files: { 'ca.pem': `# first\n${createCertificateAuthority(folder, 'unrelated').pem}\n# second\n${pem}` },
-})
+const trusting = ({ pem }: CertificateAuthority) => {
+  unrelated ??= createCertificateAuthority(folder, 'unrelated')
+  return { files: { 'ca.pem': `# first\n${unrelated.pem}\n# second\n${pem}` } }
+}
 
 /** Runs and checks a command line, which trusts the authority of its files. */
 const run = (line: string, expected: ExpectedResult, setting: Setting) =>

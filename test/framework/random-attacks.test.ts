@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands, formatFlags } from '../support/commands.ts'
 import { type Answer, mergeq, noon, type Outcome, queueEnv, type Setting } from '../support/harness.ts'
@@ -106,7 +107,7 @@ const answers: fc.Arbitrary<Damage> = fc.oneof(
     (value): Damage =>
       () => ({ body: JSON.stringify(value) }),
   ),
-  fc.string({ unit: 'binary' }).map(
+  fc.string({ unit: anyCharacter }).map(
     (body): Damage =>
       () => ({ body }),
   ),

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createCertificateAuthority } from '../support/certificates.ts'
+import {
+  type Certificate,
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { mergeq } from '../support/harness.ts'
 import { createHostClient, nodeHost } from '../support/library-client.ts'
@@ -12,10 +16,26 @@ const kept = closeAfterTests()
 const line = 'queue get -R acme/web -b main --json --retries 0'
 const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
-/** A service whose certificate an authority of its own has signed. */
-async function startSecureService() {
-  const authority = createCertificateAuthority(kept(openTestFolder()), 'company')
-  const tls = authority.issue('IP:127.0.0.1')
+interface Company {
+  readonly authority: CertificateAuthority
+  readonly tls: Certificate
+}
+
+const companies = new Map<string, Company>()
+
+/** The authority of a company, and a certificate that it signed. */
+function companyOf(name: string): Company {
+  const known = companies.get(name)
+  if (known !== undefined) return known
+  const authority = createCertificateAuthority(kept(openTestFolder()), name)
+  const company = { authority, tls: authority.issue('IP:127.0.0.1') }
+  companies.set(name, company)
+  return company
+}
+
+/** A service whose certificate the authority of its company has signed. */
+async function startSecureService(name = 'company') {
+  const { authority, tls } = companyOf(name)
   const service = kept(await startTestServer({ tls, answer: runningQueue }))
   return { authority, service, env: { MERGEQ_BASE_URL: service.baseUrl() } }
 }
@@ -35,7 +55,7 @@ describe('SSL_CERT_FILE', () => {
   })
 
   testWith('openssl')('adds its authorities to those of NODE_EXTRA_CA_CERTS', async () => {
-    const [first, second] = [await startSecureService(), await startSecureService()]
+    const [first, second] = [await startSecureService(), await startSecureService('another')]
     const files = { SSL_CERT_FILE: first.authority.file, NODE_EXTRA_CA_CERTS: second.authority.file }
     for (const { env } of [first, second])
       expect(await mergeq(line, { env: { ...env, ...files }, realFiles: true })).toMatchObject({
@@ -45,7 +65,7 @@ describe('SSL_CERT_FILE', () => {
   })
 
   testWith('openssl')('is not read where MERGEQ_CA_FILE or --ca-file gives a file', async () => {
-    const [own, other] = [await startSecureService(), await startSecureService()]
+    const [own, other] = [await startSecureService(), await startSecureService('another')]
     const ssl = { SSL_CERT_FILE: other.authority.file }
     const given = { ...ssl, MERGEQ_CA_FILE: own.authority.file }
     const codes = [
@@ -91,7 +111,7 @@ describe('SSL_CERT_FILE', () => {
   })
 
   testWith('openssl')('is not blamed for a file of NODE_EXTRA_CA_CERTS', async () => {
-    const { pem } = createCertificateAuthority(kept(openTestFolder()), 'company')
+    const { pem } = companyOf('company').authority
     const files = { '/etc/company.pem': pem, '/etc/extra.pem': damaged }
     const env = { SSL_CERT_FILE: '/etc/company.pem', NODE_EXTRA_CA_CERTS: '/etc/extra.pem' }
     const ran = await mergeq(line, { env, files, answer: runningQueue })
@@ -111,7 +131,7 @@ describe('SSL_CERT_FILE', () => {
 
   testWith('openssl')('is used by the library, but not with discover: false or caFile', async () => {
     const { authority, service } = await startSecureService()
-    const other = createCertificateAuthority(kept(openTestFolder()), 'other')
+    const other = companyOf('another').authority
     const host = { ...nodeHost, env: { ...nodeHost.env, SSL_CERT_FILE: authority.file } }
     const settings = {
       baseUrl: service.baseUrl(),

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
 
@@ -68,7 +69,8 @@ function openService(pulls: Readonly<Record<string, readonly Pull[]>> = {}, list
         async answer(seen: Seen) {
           requests.push(seen)
           mostOpen = Math.max(mostOpen, ++open)
-          await new Promise(resolve => setTimeout(resolve, 1))
+          // What is sent at a time comes before the first response.
+          await turn()
           open--
           return answer(seen) ?? serve(seen)
         },
