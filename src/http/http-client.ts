@@ -91,7 +91,7 @@ export class HttpClient {
     // The error of a wrong proxy comes before anything is loaded.
     this.proxyFor(url)
     for (let attempts = 1; ; attempts++) {
-      let result: HttpResponse | TransportError = outOfTime(url.host, request.operation)
+      let result: HttpResponse | TransportError
       let sentAt: number
       if (await this.mayBegin(options)) {
         try {
@@ -107,7 +107,10 @@ export class HttpClient {
         } finally {
           traffic?.leave()
         }
-      } else sentAt = clock.now()
+      } else {
+        result = outOfTime(url.host, request.operation)
+        sentAt = clock.now()
+      }
       if (await this.waitForRetry(result, attempts, request, options)) continue
       if ('status' in result) return { ...result, attempts, sentAt }
       throw withAttempts(result.error, attempts, sentAt)
