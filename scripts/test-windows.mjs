@@ -22,7 +22,8 @@ const { values, positionals } = parseArgs({
 })
 const folder = process.env.MERGEQ_WINE_FOLDER || join(tmpdir(), 'mergeq-windows')
 const suites = values.suites.split(',')
-const selected = [...(values.title === undefined ? [] : ['-t', values.title]), ...positionals]
+const title = values.title === undefined ? [] : ['-t', values.title]
+const files = positionals
 
 const { wine, nodes } = prepare()
 const logs = join(folder, 'logs')
@@ -63,12 +64,13 @@ async function test({ version, place }, wanted) {
     return (await wine.run([program, ...words], { ...options, log })) === 0
   }
   await run('version', ['-p', '["Node", process.version, "for", process.platform].join(" ")'])
-  const projects = wanted.filter(name => name !== 'terminal').map(name => `--project=${name}`)
+  const folders = wanted.filter(name => name !== 'terminal').map(name => `test/${name}/`)
   // Wine starts programs slowly.
-  const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout=90000', '--retry=1']
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--testTimeout=90000', '--retry=1']
   let isGood = await run('build', ['scripts/build.mjs', '--quiet'])
-  if (projects.length > 0) isGood = (await run('tests', [...vitest, ...selected])) && isGood
-  if (wanted.includes('terminal') && selected.length === 0)
+  if (folders.length > 0)
+    isGood = (await run('tests', [...vitest, ...title, ...(files.length > 0 ? files : folders)])) && isGood
+  if (wanted.includes('terminal') && title.length + files.length === 0)
     isGood = (await runTerminalCases(wine, program, options)) && isGood
   console.log(`${wine.version}, Node ${version}: ${Math.round((Date.now() - start) / 1_000)} seconds\n`)
   return isGood
