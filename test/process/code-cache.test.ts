@@ -60,12 +60,12 @@ async function openFilled() {
 describe('a damaged code cache', () => {
   test('of any kind does not keep the program from working, and is replaced', async () => {
     const { home, files } = await openFilled()
-    for (let start = 0; start < 4; start++) {
+    for (let start = 0; start < 8; start++) {
       for (const [path, bytes] of files) {
         const damaged = Buffer.from(bytes)
         // Spread over the whole file.
-        for (let index = 0; index < 40; index++)
-          damaged[((4 * index + start) * 7919) % damaged.length] = 17 * index
+        for (let index = 0; index < 20; index++)
+          damaged[((8 * index + start) * 7919) % damaged.length] = 17 * index
         writeFileSync(path, damaged)
       }
       expect({ start, ...(await run(home)) }).toEqual({ start, ...works })

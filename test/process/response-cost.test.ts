@@ -130,10 +130,10 @@ testWith('time').each<readonly [line: string, what: string, code: number, reply:
   expect(cpu, 'seconds of processor time').toBeLessThan(10)
 })
 
-test('of 300 pages of tests, 60 MB, only the ids stay in memory', { timeout: 60_000 }, async () => {
+test('of 500 pages of tests, 100 MB, only the ids stay in memory', { timeout: 60_000 }, async () => {
   const answer = (_: unknown, index: number) => {
     const tests = Array.from({ length: 100 }, () => ({ id: randomUUID(), name: 'n'.repeat(2_000) }))
-    return { body: JSON.stringify({ tests, page: { next_page_token: index < 299 ? `p${index}` : '' } }) }
+    return { body: JSON.stringify({ tests, page: { next_page_token: index < 499 ? `p${index}` : '' } }) }
   }
   const service = kept(await startTestServer({ answer }))
   const { code, err } = await home.run(['flaky', 'list', '-o', 'ndjson'], {
@@ -141,8 +141,8 @@ test('of 300 pages of tests, 60 MB, only the ids stay in memory', { timeout: 60_
     shell: '"$@" >/dev/null',
     timeLimit: 50_000,
   })
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('30,000 tests') })
-  expect(service.requests).toHaveLength(300)
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('50,000 tests') })
+  expect(service.requests).toHaveLength(500)
 })
 
 test('SIGTERM ends a table of 196,000 rows before and while it is drawn', { timeout: 60_000 }, async () => {
