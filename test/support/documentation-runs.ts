@@ -139,8 +139,10 @@ const isMergeqAlone = (line: string): boolean =>
 /**
  * A sandbox in which the command lines of a document run in a folder. Those of mergeq alone run in this
  * process, where waiting takes no time; a shell runs the others.
+ *
+ * @param isReal whether the shell runs the built program for all commands
  */
-export async function openDocumentSandbox(folder: string) {
+export async function openDocumentSandbox(folder: string, { isReal = false } = {}) {
   let ahead = 0
   const clock = {
     get now() {
@@ -151,7 +153,12 @@ export async function openDocumentSandbox(folder: string) {
     },
   }
   const sandbox = await startSandbox({ speed: 4, now: () => clock.now })
-  const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
+  const own = environmentOf(sandbox, folder)
+  const env = {
+    ...own,
+    ...inSandbox(sandbox),
+    ...(isReal ? { PATH: `${realPrograms}:${own.PATH}` } : {}),
+  }
   const spawn: Setting['spawn'] = (program, args) => {
     // The working directory of the simulated host is /repo.
     const words = args.map(word => word.replace(/^\/repo\b/, folder))
