@@ -36,6 +36,9 @@ export const sentSeconds = (
         sentTo: Math.floor((sent.to + date + 999 - askedAt) / 1_000),
       }
 
+const changeSecond = (record: JsonObject): number =>
+  Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
+
 /**
  * Whether a record's `stateChangedAt` is before or after the time of sending; undefined in between and without
  * a date.
@@ -44,7 +47,11 @@ export function changedWhen(
   record: JsonObject,
   { sentFrom, sentTo }: SentSeconds,
 ): 'before' | 'after' | undefined {
-  const second = Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
+  const second = changeSecond(record)
   if (second < sentFrom) return 'before'
   return second > sentTo ? 'after' : undefined
 }
+
+/** Whether a record's `stateChangedAt` is certainly not before the second of sending. */
+export const changedSince = (record: JsonObject, { sentTo }: SentSeconds): boolean =>
+  changeSecond(record) >= sentTo

@@ -1,6 +1,6 @@
 import type { MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { changedWhen, type SendingTime, sentSeconds } from './service-clock.ts'
+import { changedSince, changedWhen, type SendingTime, sentSeconds } from './service-clock.ts'
 import { type Milestone, outcomeOfRecord, stateOf, statesUnderTest, type WaitOutcome } from './states.ts'
 
 /** The options of a wait for pull requests; times are in milliseconds. */
@@ -138,7 +138,8 @@ function assessRecord(
   if (hasLeft(record) && equals(record, recordBeforeSubmit)) return 'other'
   if (submission === undefined) return 'shown'
   const { from } = submission
-  const when = changedWhen(record, sentSeconds({ from, to: from }, { askedAt, at, date }))
+  const seconds = sentSeconds({ from, to: from }, { askedAt, at, date })
+  const when = changedWhen(record, seconds)
   if (!hasLeft(record)) {
     const isShown = when !== 'before' && isDated(record, date) && !equals(record, recordBeforeSubmit)
     return isShown ? 'shown' : 'open'
@@ -146,8 +147,8 @@ function assessRecord(
   if (when === 'before') return 'other'
   if (when === 'after') return 'shown'
   const isRepeated = openEnd?.name === nameOfEnd(record) && openEnd.sightings >= minSightings - 1
-  if (isDated(record, date)) return isRepeated ? 'shown' : 'open'
-  // An end without a time cannot show that the submission was made.
+  if (changedSince(record, seconds)) return isRepeated ? 'shown' : 'open'
+  // An end that may be from before the second of the sending cannot show that the submission was made.
   const isRecent = at < submission.to + maxVisibilityDelay
   return isRepeated && !isRecent && submission.isUncertain !== true ? 'shown' : 'open'
 }

@@ -167,6 +167,28 @@ describe('what a reading means', () => {
         }
   })
 
+  test('an end that may be of the second before the sending does not show that a submission was made', () => {
+    const aim = { until: 'merged', grace: 90_000 } as const
+    const stateChangedAt = new Date(noon - 1_000).toISOString()
+    /** After how many milliseconds the end counts; the responses take 20 ms, so that the second of the sending is open. */
+    const countsAfter = (isUncertain: boolean): number | undefined => {
+      const submission = { from: noon + 20, to: noon + 500, isUncertain }
+      const recordBeforeSubmit = record('TESTS_PASSED', {
+        stateChangedAt: new Date(noon - 3_600_000).toISOString(),
+      })
+      let state: WaitState = { submission, recordBeforeSubmit }
+      for (let askedAt = noon + 1_000; askedAt < noon + 60_000; askedAt += 1_000) {
+        const times = { askedAt: askedAt + 30, at: askedAt + 50, date: askedAt, waited: askedAt - noon }
+        const judged = judge(state, { record: record('FAILED', { stateChangedAt }), ...times }, aim)
+        if (judged.outcome !== undefined) return askedAt - noon
+        state = judged.state
+      }
+      return undefined
+    }
+    expect(countsAfter(false)).toBe(11_000)
+    expect(countsAfter(true)).toBeUndefined()
+  })
+
   test('a merge counts, whenever it was, unless it is of another head', () => {
     const aim = { until: 'merged', grace: 90_000 } as const
     const state = {
