@@ -123,8 +123,9 @@ function whichEnd(
 ): readonly string[] {
   const state = { merged: 'MERGED', failed: 'FAILED', cancelled: 'CANCELLED' }[String(outcome)]
   if (state === undefined) return []
-  // The first attempt may have been in the queue already.
-  const first = Number(attempts ?? 1) > 1 ? { at: noon } : firstSent
+  // The first attempt may have been in the queue already; then it also gives the end if no later one was made.
+  const wasQueued = firstSent !== undefined && submitted === false
+  const first = Number(attempts ?? 1) > 1 || wasQueued ? { at: noon } : firstSent
   const isEnd = ({ value }: Version<Pull>) =>
     value?.state === state &&
     (state === 'MERGED' || first === undefined || isSinceSecond(value.changedAt, first.at, skew))
