@@ -8,20 +8,20 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /**
  * Reads, after the service refused the first sending of a submission with 409, whether the pull request is in the queue
- * already (docs/reference/network.md, "What is read back"). Throws an error if it is, but not as it was submitted, and
- * `refusal` if it is not in the queue, or if that cannot be read.
+ * already (docs/reference/network.md, "What is read back"), and returns its record. Throws an error if it is, but not as
+ * it was submitted, and `refusal` if it is not in the queue, or if that cannot be read.
  */
 export async function requireQueued(
   client: ServiceClient,
   { resource, body }: Request,
   refusal: MergeqError,
   limits: RequestLimits,
-): Promise<void> {
+): Promise<JsonObject> {
   const record = client.maxRetries === 0 ? undefined : await readRecord(client, resource, limits)
   if (record === undefined || !isSubmitted(record)) throw refusal
   const given = body === undefined ? {} : parseJson(bodyText(body))
   const sent: JsonObject = isObject(given) ? given : {}
-  if (hasSentPriority(record, sent) && hasSentBatching(record, sent)) return
+  if (hasSentPriority(record, sent) && hasSentBatching(record, sent)) return record
   const [inspect] = client.advice.toInspect([resource])
   throw extendError(
     refusal,

@@ -29,7 +29,10 @@ export interface CallResult<P extends Params = Params> {
   readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
-  /** Whether the service refused a submission because the pull request was in the queue already, as it was submitted. */
+  /**
+   * Whether the service refused a submission because the pull request was in the queue already, as it was submitted: the
+   * response is its record.
+   */
   readonly wasQueued?: boolean
   /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date: number | undefined
@@ -137,8 +140,8 @@ async function settle<P extends Params>(
   }
   if (status === 409 && recovery?.readBack?.rule === 'submit') {
     const { requireQueued } = await import('./already-queued.ts')
-    await requireQueued(client, request, failure, limits)
-    const response = { records: [], bytes: new Uint8Array() }
+    const record = await requireQueued(client, request, failure, limits)
+    const response = { records: [record], bytes: new Uint8Array() }
     return { response, delivery: 'confirmed-by-read', wasQueued: true, date: undefined, sentAt: undefined }
   }
   if (sentState === 'not-sent') {

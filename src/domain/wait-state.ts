@@ -205,7 +205,10 @@ export function judgePullRequest(
   const newestChange = newestOf(newestBefore, changeTime(record))
   const countsWhenever = isMerged && submission !== undefined
   const isOlder = !countsWhenever && isOutdated(record, { newestChange: newestBefore })
-  if (isOlder && lastState.state !== undefined)
+  // What was in the queue when the wait began is not missing because of an older record.
+  const wasFound =
+    lastState.state !== undefined || (submission === undefined && lastState.missingSince === undefined)
+  if (isOlder && wasFound)
     return { state: { ...lastState, unchanged: unchangedAfter(lastState) }, isOutdated: true }
   const evidence = assessRecord(record, observation, lastState)
   const isOld = isOlder || evidence === 'other'
@@ -272,6 +275,15 @@ export const isOutdated = (
   record: JsonObject | undefined,
   { newestChange = -Infinity }: WaitState,
 ): boolean => (changeTime(record) ?? Infinity) < newestChange
+
+/** What a wait knows of a pull request that it found in the queue and does not submit: what is older says nothing. */
+export const stateInQueue = (
+  record: JsonObject | undefined,
+  recordBeforeSubmit: JsonObject | undefined,
+): WaitState => ({
+  recordBeforeSubmit,
+  newestChange: changeTime(record),
+})
 
 const newestOf = (...times: readonly (number | undefined)[]): number | undefined =>
   times.reduce((newest, time) => (time === undefined || (newest ?? time) > time ? newest : time), undefined)

@@ -8,7 +8,7 @@ import { formatInstant } from '../domain/format.ts'
 import { describeResubmission } from '../domain/priorities.ts'
 import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reasons.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
-import { isOtherCommit, isOutdated, type Judgement } from '../domain/wait-state.ts'
+import { isOtherCommit, isOutdated, type Judgement, stateInQueue } from '../domain/wait-state.ts'
 import {
   failureOrThrow,
   isNotFound,
@@ -80,7 +80,9 @@ async function submitUnlessDone(
 ): Promise<Judgement<TrackedPullRequest>> {
   const { pullRequest, attempt } = tracked
   const isAgain = attempt.lastEnd !== undefined
-  const { record, sandboxSpeed } = await readCurrent(tracked, isAgain, wait)
+  const { record: read, sandboxSpeed } = await readCurrent(tracked, isAgain, wait)
+  // What is older than the end of the attempt before says nothing, but a merge.
+  const record = isOutdated(read, tracked.state) && stateOf(read) !== 'MERGED' ? undefined : read
   const item = {
     ...tracked,
     record: record ?? tracked.record,
@@ -108,7 +110,7 @@ async function submitUnlessDone(
   const next = { ...item, attempt: { ...item.attempt, number, unknown: undefined, head } }
   if (isQueued && submission.attempts !== undefined) {
     await reportAttempt(next, 'It was in the queue already.', wait, observer)
-    return { item: { ...next, state: { recordBeforeSubmit: isAgain ? tracked.record : undefined } } }
+    return { item: { ...next, state: stateInQueue(record, isAgain ? tracked.record : undefined) } }
   }
   if (!wait.time.hasTime()) return { item: tracked }
   await reportAttempt(next, why.reason, wait, observer)
@@ -169,12 +171,12 @@ const mergedAlready = (
  * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
  */
 async function whySubmitAgain(
-  { pullRequest, state, attempt }: TrackedPullRequest,
+  { pullRequest, attempt }: TrackedPullRequest,
   record: JsonObject | undefined,
   { resubmit }: Submission,
   { client, limits }: Wait,
 ): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
-  if (record === undefined || isOutdated(record, state)) return undefined
+  if (record === undefined) return undefined
   const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
   const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
   if (!isSubmittedAgain(record, run, resubmit)) return undefined
@@ -186,7 +188,7 @@ async function whySubmitAgain(
 function endedFor(item: TrackedPullRequest, record: JsonObject | undefined): Judgement<TrackedPullRequest> {
   const outcome = outcomeOfRecord(record ?? {})
   const hasEnded = outcome === 'failed' || outcome === 'cancelled'
-  if (!hasEnded || isOutdated(record, item.state)) return { item, end: item.attempt.lastEnd }
+  if (!hasEnded) return { item, end: item.attempt.lastEnd }
   return { item: { ...item, state: { ...item.state, state: stateOf(record) } }, end: { outcome } }
 }
 
@@ -248,12 +250,13 @@ async function send(
   try {
     const values = { ...pullRequest, priority, noBatch }
     const head = options.head ?? attempt.head
-    const { sentAt, wasQueued } = await callOperation(client, submitPullRequest, values, {
+    const { sentAt, wasQueued, response } = await callOperation(client, submitPullRequest, values, {
       overrides,
       limits,
       head,
     })
-    return { item: wasQueued === true ? { ...item, state: { recordBeforeSubmit } } : sentItem(sentAt) }
+    if (wasQueued !== true) return { item: sentItem(sentAt) }
+    return { item: { ...item, state: stateInQueue(response.records[0], recordBeforeSubmit) } }
   } catch (error) {
     const failure = failureOrThrow(error)
     const { delivery, sentState, sentAt, status } = failure.details

@@ -806,3 +806,31 @@ test('what a read-back showed is never said not to be submitted, although nothin
   })
   expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 11, submitted: null })
 })
+
+describe('a wait for what was in the queue already takes no end of an attempt before', () => {
+  const isBefore: ReadFault = { kind: 'attempt before' }
+  const queued: Partial<Scenario> = {
+    pulls: { 'main#7': 'FAILED' },
+    acts: [{ at: -5_000, what: submit, pr: 7, branch: 'main' }],
+    refusesQueued: true,
+  }
+
+  test.each<[string, string, readonly ReadFault[]]>([
+    ['that was found there', 'pr land 7 --resubmit any', [works, isBefore, isBefore]],
+    ['that was found there, of which the next reading is newer', 'pr land 7', [works, isBefore]],
+    ['that the service refused', 'pr submit 7 --wait', [{ kind: 'brief 404' }, works, isBefore, isBefore]],
+  ])('%s: %s', async (_, line, readings) => {
+    const { code, out } = await runAgainstFaults(`${line} --timeout 20s --interval 2s --json`, {
+      ...queued,
+      readings,
+    })
+    const { attempts = 1, ...result } = JSON.parse(out)
+    expect({ code, attempts, ...result }).toMatchObject({
+      code: 124,
+      outcome: 'timed-out',
+      state: 'NOT_READY',
+      submitted: false,
+      attempts: 1,
+    })
+  })
+})

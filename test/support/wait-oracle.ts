@@ -68,6 +68,7 @@ export function waitContradictions(
     const wrongs = [
       ...whatIsSubmitted(result, sent, history, shownTo(sandbox, key, skew), end, skew),
       ...whichEnd(result, sent, history, end, skew),
+      ...outdatedEnd(result, shownTo(sandbox, key, skew)),
       ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
       ...(line.startsWith('pr land')
@@ -113,6 +114,12 @@ function whatIsSubmitted(
   ]
 }
 
+const endStates: Readonly<Record<string, string>> = {
+  merged: 'MERGED',
+  failed: 'FAILED',
+  cancelled: 'CANCELLED',
+}
+
 /** An end must be so since the second in which the sending began; a merge counts whenever it was. */
 function whichEnd(
   { outcome, submitted, attempts }: Result,
@@ -121,7 +128,7 @@ function whichEnd(
   end: number,
   skew: number,
 ): readonly string[] {
-  const state = { merged: 'MERGED', failed: 'FAILED', cancelled: 'CANCELLED' }[String(outcome)]
+  const state = endStates[String(outcome)]
   if (state === undefined) return []
   // The first attempt may have been in the queue already; then it also gives the end if no later one was made.
   const wasQueued = firstSent !== undefined && submitted === false
@@ -141,15 +148,38 @@ interface Shown {
   readonly changedAt: number
 }
 
-/** What the readings of a pull request showed; times are by the program's clock. */
+/** What the readings of a pull request showed, also those of its queue and of several; times are by the program's clock. */
 const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Shown[] =>
   sandbox.readings.flatMap(({ key: read, at, body }) => {
-    const [, state] = /"state":"(\w+)"/.exec(body) ?? []
-    const [, changedAt = ''] = /"stateChangedAt":"([^"]+)"/.exec(body) ?? []
-    return read === key && state !== undefined
-      ? [{ at, state: state.toUpperCase(), changedAt: Date.parse(changedAt) - skew }]
-      : []
+    const isOfQueue = key.startsWith(`${read} #`)
+    if (read !== key && !isOfQueue) return []
+    return recordsIn(body).flatMap(({ prNumber, state, stateChangedAt }) =>
+      typeof state === 'string' && key.endsWith(` #${prNumber}`)
+        ? [{ at, state: state.toUpperCase(), changedAt: Date.parse(String(stateChangedAt)) - skew }]
+        : [],
+    )
   })
+
+/** The records of a response: of one pull request, of several, or of a queue. */
+function recordsIn(body: string): readonly Result[] {
+  try {
+    const document = Object(JSON.parse(body))
+    const { pullRequests = [], enqueuedPullRequests = [] } = document
+    return [document, ...pullRequests, ...enqueuedPullRequests]
+  } catch {
+    return []
+  }
+}
+
+/** A failure or a cancellation is that of a record that is not older than what the command had read before. */
+function outdatedEnd({ outcome }: Result, shown: readonly Shown[]): readonly string[] {
+  const state = endStates[String(outcome)]
+  if (state === undefined || state === 'MERGED') return []
+  const isNewest = (one: Shown, index: number) =>
+    shown.slice(0, index).every(({ changedAt }) => changedAt <= one.changedAt)
+  const counts = shown.some((one, index) => one.state === state && isNewest(one, index))
+  return counts ? [] : ['no record of that end was the newest when it was read']
+}
 
 /**
  * What a person cancelled after the first sending is never sent again: every cancellation of a history is by a person. A

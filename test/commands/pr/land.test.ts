@@ -325,6 +325,20 @@ describe('`pr land` never submits again', () => {
     expect(await land('--resubmit any', course, behind)).toMatchObject({ code: 10, sent: 1 })
   })
 
+  test('because a reading is behind the failure: what it shows in the queue is no attempt', async () => {
+    const behind = { state: 'testing', stateChangedAt: iso(5), isCurrentlySubmittedToQueue: true }
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', { prSha, reason: 'its_tests_failed' }],
+    ]
+    expect(await land('--resubmit any', course, readingAfter({ 3: behind }))).toMatchObject({
+      code: 3,
+      outcome: 'failed',
+      sent: 1,
+      attempts: ['It was submitted.'],
+    })
+  })
+
   test('what somebody else submitted with another head, and does not cancel it either', async () => {
     const other = {
       state: 'testing',
