@@ -7,7 +7,6 @@ import {
   actNames,
   type ChangeFault,
   type FaultySandbox,
-  firstHeadOf,
   type Loss,
   type Pull,
   pullKey,
@@ -20,71 +19,16 @@ import {
   type Settings,
   type Version,
 } from '../support/faulty-sandbox.ts'
-import type { Outcome } from '../support/harness.ts'
-import { changeExamples, type Moment, queueChanges } from '../support/operations.ts'
+import { noon, type Outcome } from '../support/harness.ts'
+import { type Command, commands, files } from '../support/history-commands.ts'
+import { changeExamples, type Moment } from '../support/operations.ts'
 import { replaceTransport } from '../support/replaced-transport.ts'
 import { sampleRuns } from '../support/sample.ts'
-import { waitContradictions } from '../support/wait-oracle.ts'
+import { hasOtherHead, type Shown, shownTo, waitContradictions } from '../support/wait-oracle.ts'
 
 replaceTransport()
 
 const repository = 'github.com/acme/web'
-const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'
-const files = { '/repo/queue.yaml': file, 'queue.yaml': file }
-
-/** A command line, and the keys that it must concern: `main#7`, or `main` for a queue. */
-interface Command {
-  readonly line: string
-  readonly keys: readonly string[]
-}
-
-const commands: readonly Command[] = [
-  ...queueChanges.map(({ line, operation }) => ({
-    line,
-    keys: ['pr' in operation.params ? 'main#7' : 'main'],
-  })),
-  { line: 'pr submit 7', keys: ['main#7'] },
-  { line: 'pr submit 7 --priority 50', keys: ['main#7'] },
-  { line: 'pr submit 7 8 9', keys: ['main#7', 'main#8', 'main#9'] },
-  { line: 'pr submit 7 --wait --timeout 3m --interval 5s', keys: ['main#7'] },
-  { line: 'pr submit 7 8 --wait --timeout 3m --interval 5s', keys: ['main#7', 'main#8'] },
-  { line: 'pr submit 7 --wait --timeout 40s --interval 5s', keys: ['main#7'] },
-  { line: 'pr submit 7 --wait --timeout 3m --interval 2s --until testing', keys: ['main#7'] },
-  { line: 'pr submit 7 --wait --timeout 6s --interval 1s', keys: ['main#7'] },
-  { line: 'pr submit 7 --wait --timeout 3m --interval 1s --grace 5s', keys: ['main#7'] },
-  { line: 'pr submit 7 --wait --timeout 3m --interval 5s --priority high', keys: ['main#7'] },
-  { line: 'pr land 7 --timeout 3m --interval 5s', keys: ['main#7'] },
-  { line: 'pr land 7 --timeout 3m --interval 1s --grace 5s', keys: ['main#7'] },
-  { line: 'pr land 7 --timeout 20s --interval 2s --resubmit any', keys: ['main#7'] },
-  { line: 'pr land 7 --timeout 3m --interval 2s --resubmit any', keys: ['main#7'] },
-  { line: 'pr land 7 8 --timeout 2m --interval 2s --resubmit any', keys: ['main#7', 'main#8'] },
-  { line: `pr submit 7 --match-head ${firstHeadOf(7)}`, keys: ['main#7'] },
-  { line: `pr submit 7 --wait --match-head ${firstHeadOf(7)} --timeout 3m --interval 2s`, keys: ['main#7'] },
-  {
-    line: `pr land 7 --match-head ${firstHeadOf(7)} --timeout 3m --interval 2s --resubmit any`,
-    keys: ['main#7'],
-  },
-  { line: 'pr cancel 7 -b prod', keys: ['prod#7'] },
-  { line: 'pr cancel 7 8 9 --yes', keys: ['main#7', 'main#8', 'main#9'] },
-  { line: 'pr restart 7 8', keys: ['main#7', 'main#8'] },
-  { line: 'queue create -b prod', keys: ['prod'] },
-  { line: 'queue update --set concurrency=7', keys: ['main'] },
-  { line: 'queue pause', keys: ['main'] },
-  { line: 'queue resume', keys: ['main'] },
-  { line: 'queue drain', keys: ['main'] },
-  { line: 'queue delete --cancel-all --yes', keys: ['main', 'main#7', 'main#8', 'main#9'] },
-  { line: 'queue apply -f queue.yaml --create --yes', keys: ['main'] },
-  { line: 'api submitPullRequest -F pr.number=7', keys: ['main#7'] },
-  { line: 'api submitPullRequest -F pr.number=7 -F targetBranch=prod -F priority=high', keys: ['prod#7'] },
-  { line: 'api cancelPullRequest -F pr.number=7', keys: ['main#7'] },
-  { line: 'api cancelPullRequest -F pr.number=7 -F targetBranch=prod', keys: ['prod#7'] },
-  { line: 'api restartTestsOnPullRequest -F pr.number=7', keys: ['main#7'] },
-  { line: 'api createQueue -F mode=parallel', keys: ['main'] },
-  { line: 'api updateQueue -F state=PAUSED -F targetBranch=prod', keys: ['prod'] },
-  { line: 'api deleteQueue', keys: ['main'] },
-  { line: 'api renumberPullRequest -F pr.number=7', keys: [] },
-]
-
 const queueStates = ['RUNNING', 'PAUSED', 'DRAINING']
 const pullStates = 'NOT_READY PENDING TESTING TESTS_PASSED PENDING_FAILURE MERGED FAILED CANCELLED'.split(' ')
 const losses: readonly Loss[] = ['reset', 'time-out', 307, 408, 503, 'cut', 'page']
@@ -268,6 +212,11 @@ function contradictions(
     const isReplay = most === 2 && first !== undefined && second !== undefined
     if (isReplay && second.at - first.endedAt > 60_000)
       wrong(`${name} was replayed after ${second.at - first.endedAt} ms`)
+    // A later change than the sending leaves the outcome open.
+    const isLater = ({ at, changedAt }: Shown) =>
+      at < (second?.at ?? 0) && changedAt > (first?.at ?? 0) + 4_000
+    if (isReplay && shownTo(sandbox, first.key, skew).some(isLater))
+      wrong(`${name} was replayed after a reading that showed a later change`)
   }
   const claims = claimsOf(command, out, err, code)
   for (const { operation, key, delivery, exit } of claims) {
@@ -319,24 +268,28 @@ function contradictions(
       const sending = sendings.find(one => one.key === pullKey(repository, 'main', pr))
       if (sending === undefined || !wasSo(sandbox, sending, end)) wrong(`#${pr}: said to be cancelled`)
     }
+  const exits = resultsIn(out).map(({ exit }) => exit)
+  if (exits.length > 0 && !exits.includes(code)) wrong(`exit ${code}, and no result has it`)
   for (const result of resultsIn(out)) {
     const branch = command.keys[0]?.split('#')[0] ?? ''
     const key = pullKey(repository, branch, result.pr)
-    const sending = sendings.find(one => one.key === key && one.operation === 'submitPullRequest')
-    if (result.outcome === 'reached' && !(sending !== undefined && wasUnderTest(sandbox, sending, end)))
+    // What `pr land` finds in the queue is not sent.
+    const sent = sendings.find(one => one.key === key && one.operation === 'submitPullRequest')
+    if (result.outcome === 'reached' && !wasUnderTest(sandbox, { key, at: sent?.at ?? noon }, end))
       wrong(`#${result.pr} reached: it was not under test`)
   }
-  if (isApply) {
+  for (const key of isApply ? allowed : []) {
     const isDone = (sending: Sending, until: number) =>
       sendings.some(
         ({ text, appliedAt = Number.POSITIVE_INFINITY }) => text === sending.text && appliedAt <= until,
       ) || wasSo(sandbox, sending, until)
-    found.push(...creationContradictions(sandbox, outcome, end, isDone))
+    const own = sendings.filter(sending => sending.key === key)
+    const exit = allowed.length === 1 ? code : claims.find(claim => claim.key === key)?.exit
+    found.push(...creationContradictions(own, { code: exit, err }, end, isDone))
   }
-  if (code === 14) {
-    const isMoved = allowed.some(key => (sandbox.heads.get(key)?.length ?? 0) > 1)
-    if (!isMoved) wrong('14, and the head never moved')
-  }
+  const isOfHead = code === 14 && command.line.startsWith('pr ')
+  if (isOfHead && !allowed.some(key => hasOtherHead(command.line, sandbox.heads.get(key) ?? [], end)))
+    wrong('14, and the head never moved')
   const branch = command.keys[0]?.split('#')[0] ?? ''
   return [...found, ...waitContradictions(command.line, sandbox, resultsIn(out), { branch, end, skew })]
 }
@@ -347,7 +300,11 @@ const isAcceptedIn = (all: readonly Sending[]): boolean => all.some(({ isAccepte
  * A state that began within a second of the submission cannot be distinguished from one of the previous
  * attempt by its date.
  */
-const wasUnderTest = (sandbox: FaultySandbox, { key, at }: Sending, end: number): boolean => {
+const wasUnderTest = (
+  sandbox: FaultySandbox,
+  { key, at }: Pick<Sending, 'key' | 'at'>,
+  end: number,
+): boolean => {
   const isSo = ({ value }: Version<Pull>) =>
     value !== undefined &&
     (/^(TESTING|TESTS_PASSED|PENDING_FAILURE)$/.test(value.state) ||
@@ -379,6 +336,15 @@ const resultsIn = (out: string) => documentsIn(out).filter(({ type }) => type ==
 /** What a command claims: each receipt; without one, what its exit code says of the one thing that it did. */
 function claimsOf({ keys, line }: Command, out: string, err: string, code: number): readonly Claim[] {
   const receipts = documentsIn(out).filter(({ delivery }) => delivery !== undefined)
+  // `queue pause` and the like of several queues print one list.
+  const [states] = /^\[.*\]$/m.exec(out) ?? []
+  if (states !== undefined)
+    return JSON.parse(states).map(({ repo, targetBranch, exit }: Receipt) => ({
+      operation: 'updateQueue',
+      key: `${repo} ${targetBranch}`,
+      delivery: exit === 11 ? 'unknown' : undefined,
+      exit: Number(exit),
+    }))
   const claims = receipts.map(({ operation, repo, targetBranch, pr, delivery, exit = 0 }) => ({
     operation: String(operation),
     // What an unknown operation is about, nothing tells.
@@ -409,7 +375,11 @@ const waits = commands.filter(({ line }) => line.startsWith('pr land') || line.i
 
 /** What happens to the pull request that is waited for: it moves on, ends, gets another head, or somebody acts on it. */
 const actOnWait: fc.Arbitrary<Act> = fc.record({
-  at: fc.integer({ min: 1_000, max: 60_000 }),
+  at: fc.oneof(
+    weighted(5, fc.integer({ min: 1_000, max: 60_000 })),
+    // After the first pause before another attempt.
+    weighted(1, fc.integer({ min: 295_000, max: 420_000 })),
+  ),
   what: fc.constantFrom<Act['what']>(
     ...(['advance', 'advance', 'advance', 'advance', 'stall', 'stall', 'fail', 'push'] as const),
     ...(['submitPullRequest', 'cancelPullRequest'] as const),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FaultySandbox, Sending } from './faulty-sandbox.ts'
+import type { Sending } from './faulty-sandbox.ts'
 import type { Outcome } from './harness.ts'
 
 /** The settings of the queue file that the histories apply. */
@@ -20,12 +20,13 @@ export const stepOf = ({ operation, body: { state } }: Sending): string =>
 type IsDone = (sending: Sending, until: number) => boolean
 
 /**
- * Everything that `queue apply --create` does or says wrongly about a queue that was missing when it was read
- * (docs/reference/cli.md, "Queue files"), and about one that was there: that gets one update with what differs.
+ * Everything that `queue apply` does or says wrongly about a queue that was missing when it was read
+ * (docs/reference/cli.md, "Queue files"), and about one that was there: that gets one update with what differs. The exit
+ * code is that of the queue; undefined if the command did not say it.
  */
 export function creationContradictions(
-  { sendings }: Pick<FaultySandbox, 'sendings'>,
-  { code, err }: Outcome,
+  sendings: readonly Sending[],
+  { code, err }: Pick<Outcome, 'err'> & { readonly code: number | undefined },
   end: number,
   isDone: IsDone,
 ): readonly string[] {
@@ -55,7 +56,11 @@ export function creationContradictions(
   if (code === 0 && !firsts.every(sending => isDone(sending, end)))
     found.push('exit 0, and not every step of the creation was done')
   const [, paused] = firsts
-  if (/ was created and is paused\./.test(err) && !(paused !== undefined && isDone(paused, end)))
+  const branch = firsts[0].body.targetBranch
+  if (
+    new RegExp(`for ${branch}\\b.* was created and is paused\\.`).test(err) &&
+    !(paused !== undefined && isDone(paused, end))
+  )
     found.push('said to be paused, and it never was')
   if (code === 7 && firsts.length > 1) found.push('7 after a queue was created')
   return found

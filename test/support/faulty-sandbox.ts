@@ -226,6 +226,9 @@ function stall(queue: Queue, number: number): void {
   fail(queue, number, 'github_api_rate_limit_exceeded')
 }
 
+/** The head commit after the first push. */
+export const pushedHead = '1'.repeat(40)
+
 /** Gives a pull request that has not merged another head commit. */
 function push(queue: Queue, number: number): void {
   if (queue.pullRequests.get(number)?.state === 'MERGED') return
@@ -470,6 +473,18 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     return version?.value === undefined ? respond(404, 'Not Found') : respond(200, version.shown)
   }
 
+  /** What the service showed of several pull requests of a queue so many milliseconds ago. */
+  const showSeveralOld = (key: string, text: string, lag: number): HttpResponse => {
+    const numbers: readonly number[] = JSON.parse(text).prs.map((pr: { number: number }) => pr.number)
+    const old = numbers.map(number => {
+      const version = pulls.get(`${key} #${number}`)?.findLast(({ at }) => at <= clock.now - lag)
+      return { number, record: version?.value === undefined ? undefined : JSON.parse(version.shown) }
+    })
+    const pullRequests = old.flatMap(({ record }) => record ?? [])
+    const notFound = old.flatMap(({ number, record }) => (record === undefined ? number : []))
+    return respond(200, JSON.stringify({ pullRequests, notFound }))
+  }
+
   const show = async (operation: string, text: string, limit: number): Promise<HttpResponse> => {
     const key = keyOf(JSON.parse(text))
     await clock.sleep(Math.min(scenario.latency, limit))
@@ -479,7 +494,9 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     const answer = async (): Promise<HttpResponse> => {
       switch (trouble.kind) {
         case 'stale':
-          return showOld(key, trouble.lag)
+          return operation === 'getSubmittedPullRequests'
+            ? showSeveralOld(key, text, trouble.lag)
+            : showOld(key, trouble.lag)
         case 'lost':
           return lose(trouble.loss, limit)
         case 'other body':

@@ -42,6 +42,16 @@ function headDuring(heads: readonly Head[], from: number, to: number): string | 
   return others.length > 0 ? undefined : first?.sha
 }
 
+/** The head that a command line names. */
+const givenHead = (line: string): string | undefined => / --match-head (\w+)/.exec(line)?.[1]
+
+/** Whether a pull request had another head than the command line names, or more than one, while it could be read. */
+export function hasOtherHead(line: string, heads: readonly Head[], end: number): boolean {
+  const given = givenHead(line)
+  const known = during(heads, noon - settled, end)
+  return given === undefined ? known.length > 1 : known.some(({ sha }) => sha !== given)
+}
+
 /**
  * Everything that a command line that waits does or says wrongly about its pull requests
  * (docs/reference/cli.md, "Waiting"), written without the code of the wait.
@@ -56,7 +66,7 @@ export function waitContradictions(
   const [, count, unit = ''] = / --timeout (\d+)([sm])/.exec(line) ?? []
   const limit = Number(count) * (units[unit] ?? 0)
   // The whole command ends with it, but for the cancellation of what is at another head.
-  const [, given] = / --match-head (\w+)/.exec(line) ?? []
+  const given = givenHead(line)
   const isCancelled = sandbox.sendings.some(({ operation }) => operation === 'cancelPullRequest')
   const rest = given !== undefined && isCancelled ? cancellationTime + 2_000 : 2_000
   if (count !== undefined && end - noon > limit + rest) found.push(`it took ${end - noon} of ${limit} ms`)
@@ -69,7 +79,10 @@ export function waitContradictions(
       ...whatIsSubmitted(result, sent, history, shownTo(sandbox, key, skew), end, skew),
       ...whichEnd(result, sent, history, end, skew),
       ...outdatedEnd(result, shownTo(sandbox, key, skew)),
+      ...missedEnd(result, sent, shownTo(sandbox, key, skew)),
+      ...howManyAttempts(result, sent, history, end),
       ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
+      ...(result.outcome === 'stale' && !hasOtherHead(line, heads, end) ? ['the head never moved'] : []),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
       ...(line.startsWith('pr land')
         ? keptHead(result, sent, history, heads, shownTo(sandbox, key, skew))
@@ -130,9 +143,10 @@ function whichEnd(
 ): readonly string[] {
   const state = endStates[String(outcome)]
   if (state === undefined) return []
-  // The first attempt may have been in the queue already; then it also gives the end if no later one was made.
+  // The first attempt may have been in the queue already, by a reading that was behind; then it also gives the end if no
+  // later one was made.
   const wasQueued = firstSent !== undefined && submitted === false
-  const first = Number(attempts ?? 1) > 1 || wasQueued ? { at: noon } : firstSent
+  const first = Number(attempts ?? 1) > 1 || wasQueued ? { at: noon - settled } : firstSent
   const isEnd = ({ value }: Version<Pull>) =>
     value?.state === state &&
     (state === 'MERGED' || first === undefined || isSinceSecond(value.changedAt, first.at, skew))
@@ -142,14 +156,14 @@ function whichEnd(
   return during(history, from, end).some(isEnd) ? [] : ['it was not, since it was submitted']
 }
 
-interface Shown {
+export interface Shown {
   readonly at: number
   readonly state: string
   readonly changedAt: number
 }
 
 /** What the readings of a pull request showed, also those of its queue and of several; times are by the program's clock. */
-const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Shown[] =>
+export const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Shown[] =>
   sandbox.readings.flatMap(({ key: read, at, body }) => {
     const isOfQueue = key.startsWith(`${read} #`)
     if (read !== key && !isOfQueue) return []
@@ -179,6 +193,39 @@ function outdatedEnd({ outcome }: Result, shown: readonly Shown[]): readonly str
     shown.slice(0, index).every(({ changedAt }) => changedAt <= one.changedAt)
   const counts = shown.some((one, index) => one.state === state && isNewest(one, index))
   return counts ? [] : ['no record of that end was the newest when it was read']
+}
+
+/** How many readings in a row must be enough for an end: also those of its words and of the queue count. */
+const enoughReadings = 8
+
+/** A wait does not go on after an end that many readings have shown, which is certainly later than the last sending. */
+function missedEnd(
+  { outcome }: Result,
+  sent: readonly Sending[],
+  shown: readonly Shown[],
+): readonly string[] {
+  const last = shown.slice(-enoughReadings)
+  const [first] = last
+  if (outcome !== 'timed-out' || first === undefined || last.length < enoughReadings) return []
+  const isAfter = first.changedAt > Math.max(noon, ...sent.map(({ endedAt }) => endedAt)) + 2_000
+  const isEnd = isAfter && Object.values(endStates).includes(first.state)
+  const isSame = last.every(({ state, changedAt }) => state === first.state && changedAt === first.changedAt)
+  return isEnd && isSame ? [`it was ${first.state} for ${enoughReadings} readings`] : []
+}
+
+/** Each attempt is a sending, or it was in the queue without one. */
+function howManyAttempts(
+  { attempts }: Result,
+  sent: readonly Sending[],
+  history: readonly Version<Pull>[],
+  end: number,
+): readonly string[] {
+  const versions = during(history, noon - settled, end)
+  const entered = versions.filter(
+    ({ value, by }, index) => by === undefined && isQueued(value) && !isQueued(versions[index - 1]?.value),
+  )
+  const most = sent.filter(({ fault }) => fault.kind !== '429').length + entered.length
+  return Number(attempts ?? 0) > most ? [`${attempts} attempts, and ${most} at most were possible`] : []
 }
 
 /**
@@ -215,11 +262,9 @@ function atOtherHead(
   history: readonly Version<Pull>[],
   heads: readonly Head[],
 ): readonly string[] {
-  const isMoved = heads.some(({ sha }) => sha !== given)
   const merged = history.findLast(({ value }) => value?.state === 'MERGED')?.value?.head
   const isSentAtOther = sent.some(({ at }) => (headDuring(heads, at - settled, at) ?? given) !== given)
   return [
-    ...(outcome === 'stale' && !isMoved ? ['the head never moved'] : []),
     ...(outcome === 'merged' && merged !== given ? ['it merged at another head'] : []),
     ...(isSentAtOther ? ['another head was submitted'] : []),
   ]
@@ -233,7 +278,7 @@ function keptHead(
   heads: readonly Head[],
   shown: readonly Shown[],
 ): readonly string[] {
-  const wrongs = outcome === 'stale' && heads.length < 2 ? ['the head never moved'] : []
+  const wrongs: string[] = []
   // What was not applied has submitted no head.
   const index = sent.findIndex(({ appliedAt }) => appliedAt !== undefined)
   const first = sent[index]
