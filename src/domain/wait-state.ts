@@ -223,21 +223,21 @@ export function judgePullRequest(
   }
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
-  const isDoubtful = evidence === 'open' && isBeforeSubmission(record, observation, submission)
-  const outcome = isOtherCommit(getString(record, 'prSha'), isMerged ? (head ?? keptHead) : head)
-    ? 'stale'
-    : isDoubtful
-      ? undefined
-      : outcomeOf(record, until)
+  const isBefore = evidence === 'open' && isBeforeSubmission(record, observation, submission)
+  const isDoubtful = isBefore && observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
+  const hasOtherHead = isOtherCommit(getString(record, 'prSha'), isMerged ? (head ?? keptHead) : head)
+  const outcome = isDoubtful ? undefined : hasOtherHead ? 'stale' : outcomeOf(record, until)
+  // What is still shown so long after the submission was in the queue before it.
+  const known = isBefore && !isDoubtful ? record : recordBeforeSubmit
   // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
-  const keepsRecord = changeTime(recordBeforeSubmit) !== undefined
+  const keepsRecord = changeTime(known) !== undefined
   return {
     state: {
       ...(submission && {
         submission,
         mayBeVisible: mayBeVisible === true || !equals(record, recordBeforeSubmit),
       }),
-      ...(keepsRecord && { recordBeforeSubmit }),
+      ...(keepsRecord && { recordBeforeSubmit: known }),
       state,
       position,
       unchanged,
@@ -253,15 +253,14 @@ export function judgePullRequest(
   }
 }
 
-/** Whether a record may still show how the pull request was before its submission, because that is recent. */
+/** Whether a record shows how the pull request was before its submission. */
 function isBeforeSubmission(
   record: JsonObject,
   { at, askedAt = at, date }: WaitObservation,
   submission: SendingTime | undefined,
 ): boolean {
   if (submission === undefined) return false
-  const when = changedWhen(record, sentSeconds(submission, { askedAt, at, date }))
-  return when === 'before' && at < submission.to + maxVisibilityDelay
+  return changedWhen(record, sentSeconds(submission, { askedAt, at, date })) === 'before'
 }
 
 /** Returns the `stateChangedAt` of a record in milliseconds since 1970. */

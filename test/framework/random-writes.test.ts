@@ -287,8 +287,11 @@ function contradictions(
     const exit = allowed.length === 1 ? code : claims.find(claim => claim.key === key)?.exit
     found.push(...creationContradictions(own, { code: exit, err }, end, isDone))
   }
-  const isOfHead = code === 14 && command.line.startsWith('pr ')
-  if (isOfHead && !allowed.some(key => hasOtherHead(command.line, sandbox.heads.get(key) ?? [], end)))
+  const isMoved = (key: string) => {
+    const sent = sendings.filter(sending => sending.key === key)
+    return hasOtherHead(command.line, sandbox.heads.get(key) ?? [], sent, end)
+  }
+  if (code === 14 && command.line.startsWith('pr ') && !allowed.some(isMoved))
     wrong('14, and the head never moved')
   const branch = command.keys[0]?.split('#')[0] ?? ''
   return [...found, ...waitContradictions(command.line, sandbox, resultsIn(out), { branch, end, skew })]

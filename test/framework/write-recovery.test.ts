@@ -7,6 +7,7 @@ import {
   type ChangeFault,
   firstHeadOf,
   type Loss,
+  pushedHead,
   type ReadFault,
   runAgainstFaults,
   type Scenario,
@@ -831,6 +832,35 @@ describe('a wait for what was in the queue already takes no end of an attempt be
       state: 'NOT_READY',
       submitted: false,
       attempts: 1,
+    })
+  })
+})
+
+describe('`--match-head` ends a wait only at a head that the pull request had after its submission', () => {
+  const move = (at: number, what: Act['what']): Act => ({ at, what, pr: 7, branch: 'main' })
+  const isBehind: ReadFault = { kind: 'stale', lag: 5_000 }
+  const isMissing: ReadFault = { kind: 'brief 404' }
+  const first = firstHeadOf(7)
+  test.each<[string, string, readonly ReadFault[], readonly Act[], number]>([
+    ['a reading of before, of what was queued', pushedHead, [works, isBehind], [move(-3_000, 'push')], 124],
+    [
+      'a reading of before, of what was cancelled',
+      pushedHead,
+      [isMissing, isBehind],
+      [move(-3_000, 'push'), move(-2_000, cancel)],
+      124,
+    ],
+    // It was not found, but the record says that it was in the queue before: it is not cancelled.
+    ['a push to what was queued', first, [isMissing], [move(15_000, 'push')], 14],
+    ['a push soon after the submission', first, [isMissing], [move(3_000, 'push')], 14],
+  ])('%s', async (_, head, readings, acts, exit) => {
+    const { code, sandbox } = await runAgainstFaults(
+      `pr submit 7 --wait --match-head ${head} --timeout 20s --interval 2s`,
+      { pulls: { 'main#7': 'PENDING' }, readings, acts, checkout: true },
+    )
+    expect({ code, sent: sandbox.sendings.map(({ operation }) => operation) }).toEqual({
+      code: exit,
+      sent: [submit],
     })
   })
 })

@@ -45,10 +45,18 @@ function headDuring(heads: readonly Head[], from: number, to: number): string | 
 /** The head that a command line names. */
 const givenHead = (line: string): string | undefined => / --match-head (\w+)/.exec(line)?.[1]
 
-/** Whether a pull request had another head than the command line names, or more than one, while it could be read. */
-export function hasOtherHead(line: string, heads: readonly Head[], end: number): boolean {
+/**
+ * Whether a pull request had another head than the command line names, or more than one, while it could be read: after a
+ * submission, since that was sent.
+ */
+export function hasOtherHead(
+  line: string,
+  heads: readonly Head[],
+  [first]: readonly Sending[],
+  end: number,
+): boolean {
   const given = givenHead(line)
-  const known = during(heads, noon - settled, end)
+  const known = during(heads, first === undefined || given === undefined ? noon - settled : first.at, end)
   return given === undefined ? known.length > 1 : known.some(({ sha }) => sha !== given)
 }
 
@@ -82,8 +90,11 @@ export function waitContradictions(
       ...missedEnd(result, sent, shownTo(sandbox, key, skew)),
       ...howManyAttempts(result, sent, history, end),
       ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
-      ...(result.outcome === 'stale' && !hasOtherHead(line, heads, end) ? ['the head never moved'] : []),
+      ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, end)
+        ? ['the head never moved']
+        : []),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
+      ...cancelledOther(sent, sandbox.sendings.filter(isCancellationOf(key)), history),
       ...(line.startsWith('pr land')
         ? keptHead(result, sent, history, heads, shownTo(sandbox, key, skew))
         : []),
@@ -251,6 +262,24 @@ function whatWasCancelled(
       recent.length > 0 &&
       recent.every(({ value }) => value?.state === 'CANCELLED' && isLater(value.changedAt))
     return isSeen || isSettled ? ['what a person cancelled was submitted again'] : []
+  })
+}
+
+const isCancellationOf =
+  (key: string) =>
+  (one: Sending): boolean =>
+    one.key === key && one.operation === 'cancelPullRequest'
+
+/** What was in the queue before the first sending is not cancelled. */
+function cancelledOther(
+  [first]: readonly Sending[],
+  cancellations: readonly Sending[],
+  history: readonly Version<Pull>[],
+): readonly string[] {
+  return cancellations.flatMap(({ at }) => {
+    const [version] = during(history, at - 1, at - 1)
+    const isOlder = first === undefined || Number(version?.value?.changedAt) < first.at - settled
+    return isQueued(version?.value) && isOlder ? ['what was in the queue before was cancelled'] : []
   })
 }
 
