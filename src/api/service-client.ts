@@ -119,8 +119,9 @@ export function createServiceClient<T extends ClientParts>(
     ...parts,
     async token(after) {
       const token = await parts.token(after)
+      if (token.value.length >= minSecretLength) return token
       const { hostname } = new URL(await parts.settings.require('baseUrl'))
-      if (token.value.length < minSecretLength && !isLoopback(hostname))
+      if (!isLoopback(hostname))
         await parts.logger.warnOnce(
           `The token (${token.source}) is shorter than ${minSecretLength} characters, so mergeq cannot remove it from its output.`,
         )

@@ -154,7 +154,7 @@ export function setOf<P extends Params>(
     )
   return {
     definitions: operationMethod(route) === 'POST' ? setDefinitions(recovery !== undefined) : [],
-    read: args => readOverrides(args, inputs(), params),
+    read: args => (args.has('--set') ? readOverrides(args, inputs(), params) : []),
   }
 }
 

@@ -14,9 +14,9 @@ import { windowsEnvironment } from '../../src/host/host.ts'
 import { lockPath } from '../../src/host/lock.ts'
 import type { RegisteredCommand } from '../../src/run/command.ts'
 import { createSandboxService, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
-import type { SandboxService } from '../../src/sandbox/service.ts'
+import type { SandboxResponse } from '../../src/sandbox/service.ts'
 import { allCommands } from './commands.ts'
-import { serveInProcess } from './in-process.ts'
+import { type InProcessRequest, serveInProcess } from './in-process.ts'
 import { type Answer, type ReceivedRequest, type Script, startTestServer } from './service.ts'
 
 export type { Answer, Script }
@@ -367,6 +367,8 @@ export interface Story {
   readonly env: Readonly<Record<string, string>>
   /** Runs a command line against the sandbox, in its environment. */
   mergeq(line: string, setting?: Setting): Promise<Outcome>
+  /** The answer of the sandbox to a request, without a connection. */
+  answer(request: InProcessRequest): SandboxResponse
   close(): Promise<void>
 }
 
@@ -376,7 +378,13 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
   const all = { ...options, now: () => clock.now }
   const service = createSandboxService(all)
   const sandbox = await startSandbox(all, service)
-  const stop = usesConnections ? undefined : serveSandboxInProcess(sandbox.baseUrl, service)
+  const answer = ({ path: target, ...request }: InProcessRequest) => {
+    const { pathname: path, searchParams } = new URL(target, sandbox.baseUrl)
+    return service.handle({ ...request, path, query: new Map(searchParams) })
+  }
+  const stop = usesConnections
+    ? undefined
+    : serveInProcess(new URL(sandbox.baseUrl).origin, async request => answer(request))
   const env = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
@@ -388,16 +396,10 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
     clock,
     env,
     mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
+    answer,
     async close() {
       stop?.()
       await sandbox.close()
     },
   }
 }
-
-/** The sandbox itself answers what its server would have read. */
-const serveSandboxInProcess = (baseUrl: string, service: SandboxService): (() => void) =>
-  serveInProcess(new URL(baseUrl).origin, async ({ path: target, ...request }) => {
-    const { pathname: path, searchParams } = new URL(target, baseUrl)
-    return service.handle({ ...request, path, query: new Map(searchParams) })
-  })

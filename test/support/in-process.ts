@@ -22,7 +22,7 @@ type InProcessService = (
   request: InProcessRequest,
 ) => Promise<InProcessResponse | { readonly overConnection: Readonly<Record<string, string>> }>
 
-const services = new Map<string, InProcessService>()
+const services = new Map<string, { readonly host: string; readonly service: InProcessService }>()
 
 /**
  * Lets a server of this process answer requests of this process without a connection: half of the time of a command
@@ -30,12 +30,12 @@ const services = new Map<string, InProcessService>()
  * Returns a function that ends this.
  */
 export function serveInProcess(origin: string, service: InProcessService): () => void {
-  services.set(origin, service)
+  services.set(origin, { host: new URL(origin).host, service })
   return () => services.delete(origin)
 }
 
-/** Larger bodies are sent and read in pieces, which is what their tests are about. */
-const maxBody = 16 * 1024
+/** Larger bodies are read in pieces, of at most 64 KiB with the head: that is what their tests are about. */
+const maxBody = 60 * 1024
 const maxHeaders = 4 * 1024
 
 /** Headers that say how a message is sent; a test that writes one is about them. */
@@ -44,7 +44,7 @@ const framing =
 
 const isPlainHead = (headers: InProcessResponse['headers']): boolean => {
   const text = Object.entries(headers).flat(2).join('')
-  return /^[ -~]*$/.test(text) && text.length <= maxHeaders
+  return /^[ -~\x80-\xFF]*$/.test(text) && text.length <= maxHeaders
 }
 
 /** Whether a response is the same without a connection. */
@@ -59,11 +59,13 @@ export const isPlainResponse = ({ status, headers, body }: InProcessResponse): b
 const overConnection = Agent.prototype.dispatch
 
 Agent.prototype.dispatch = function (this: Agent, options, handler) {
-  const service = services.get(String(options.origin))
+  const server = services.get(String(options.origin))
+  if (server === undefined) return overConnection.call(this, options, handler)
   const headers = headersOf(options)
-  if (service === undefined || !isPlainHead(headers) || Number(headers['content-length'] ?? 0) > maxBody)
+  if (!isPlainHead(headers) || Number(headers['content-length'] ?? 0) > maxBody)
     return overConnection.call(this, options, handler)
-  void answer(service, options, handler, changed => overConnection.call(this, changed, handler))
+  const head = { host: server.host, connection: 'keep-alive', ...headers }
+  void answer(server.service, head, options, handler, changed => overConnection.call(this, changed, handler))
   return true
 }
 
@@ -75,6 +77,7 @@ const headersOf = ({ headers }: Dispatcher.DispatchOptions): Readonly<Record<str
 
 async function answer(
   service: InProcessService,
+  headers: InProcessRequest['headers'],
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
   sendOverConnection: (options: Dispatcher.DispatchOptions) => void,
@@ -93,11 +96,7 @@ async function answer(
     const response = await service({
       method: options.method,
       path: options.path,
-      headers: {
-        host: new URL(String(options.origin)).host,
-        connection: 'keep-alive',
-        ...headersOf(options),
-      },
+      headers,
       body: Buffer.concat(pieces).toString(),
     })
     if (isOver) return
@@ -134,4 +133,6 @@ const rawHeaders = (headers: InProcessResponse['headers'], length: number): Buff
     connection: 'keep-alive',
     'keep-alive': 'timeout=5',
     'content-length': String(length),
-  }).flatMap(([name, values]) => [values].flat().flatMap(value => [Buffer.from(name), Buffer.from(value)]))
+  }).flatMap(([name, values]) =>
+    [values].flat().flatMap(value => [Buffer.from(name), Buffer.from(value, 'latin1')]),
+  )

@@ -2,7 +2,7 @@ import { renderScreen } from '../../src/output/table.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { Scenario } from '../../src/sandbox/scenarios.ts'
-import { openStory, type Setting, serveScript } from './harness.ts'
+import { openStory, type Setting, type Story, serveScript } from './harness.ts'
 
 /** What a person sees after a command line, and what happened before. */
 export interface Screen {
@@ -61,21 +61,13 @@ function plant(key: string, value: unknown): unknown {
   return /author|name|variant|owner|message/i.test(key) ? `${value}-${secret}` : value
 }
 
-/** Serves what another service answers, with the token in the texts of its documents. */
-const servePlanted = (baseUrl: string) =>
-  serveScript(async ({ method, path, headers: sent, body }) => {
-    const response = await fetch(`${baseUrl.slice(0, -'/v1'.length)}${path}`, {
-      method,
-      headers: { 'x-api-token': sent['x-api-token'] ?? '', 'content-type': 'application/json' },
-      ...(method === 'GET' ? {} : { body }),
-    })
-    const headers = Object.fromEntries(
-      ['content-type', 'date'].map(name => [name, response.headers.get(name) ?? '']),
-    )
-    const text = await response.text()
-    const isJson = headers['content-type']?.includes('json') === true
-    const planted = isJson ? JSON.stringify(JSON.parse(text, plant)) : text
-    return { status: response.status, body: planted, headers }
+/** Serves what the sandbox of a story answers, with the token in the texts of its documents. */
+const servePlanted = ({ answer }: Story) =>
+  serveScript(request => {
+    const { status, headers, body } = answer(request)
+    const { 'content-type': type = '', date = '' } = headers
+    const planted = type.includes('json') ? JSON.stringify(JSON.parse(body, plant)) : body
+    return { status, body: planted, headers: { 'content-type': type, date } }
   })
 
 /** Returns what a terminal shows of a screen: each command line after `$ `, its output, and its exit code. */
@@ -91,8 +83,7 @@ export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Prom
     for (const step of screen.before ?? [])
       if (typeof step === 'number') story.clock.now += step * 1_000
       else await story.mergeq(step)
-    const planted =
-      terminal.isPlanted === true ? await servePlanted(story.env.MERGEQ_BASE_URL ?? '') : undefined
+    const planted = terminal.isPlanted === true ? await servePlanted(story) : undefined
     const pieces: string[] = []
     for (const line of screen.lines) {
       const { setting } = screen
