@@ -49,7 +49,16 @@ export async function runProgram(
   return { code: exitCode ?? signal, out: stdout, err: stderr }
 }
 
+/** The programs that were looked for, and whether they are there: many tests need the same. */
+const installed = new Map<string, boolean>()
+
 const isInstalled = (program: string): boolean => {
+  const known = installed.get(program) ?? find(program)
+  installed.set(program, known)
+  return known
+}
+
+const find = (program: string): boolean => {
   try {
     execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' })
     return true
