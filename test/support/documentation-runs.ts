@@ -97,8 +97,9 @@ export const git = (folder: string, ...words: readonly string[]): Buffer =>
 
 function createCheckout(folder: string): void {
   mkdirSync(join(folder, 'web/cart'), { recursive: true })
-  git(folder, 'init', '-b', 'main')
-  git(folder, 'init', '--bare', 'origin.git')
+  // Without the samples of hooks, which every copy would have.
+  git(folder, 'init', '--template=', '-b', 'main')
+  git(folder, 'init', '--template=', '--bare', 'origin.git')
   git(folder, 'commit', '--allow-empty', '-m', 'Begin')
   git(folder, 'remote', 'add', 'origin', './origin.git')
   git(folder, 'push', 'origin', 'main', 'main:release/2.4')
