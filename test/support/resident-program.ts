@@ -80,8 +80,8 @@ async function runFor(process: number, signal: AbortSignal): Promise<Pick<Outcom
   }
 }
 
-/** The groups of commands that need nothing of a process of their own. */
-const groups = 'pr|queue|flaky|metrics|api|guard'
+/** The first words of command lines that need nothing of a process of their own. */
+const firstWords = 'pr|queue|flaky|metrics|api|guard|--version'
 
 /**
  * Writes a program `mergeq` for the scripts of tests. This process runs most of its commands, with the words, the
@@ -111,7 +111,7 @@ export async function writeResidentProgram(folder: string): Promise<void> {
   const script =
     process.platform === 'linux'
       ? `#!/usr/bin/env bash
-case $1 in ${groups}) ;; *) ${real} ;; esac
+case $1 in ${firstWords}) ;; *) ${real} ;; esac
 exec 3<>/dev/tcp/127.0.0.1/${port} || exit 98
 echo $$ >&3
 read -r -u 3 code base || exit 98
