@@ -117,6 +117,7 @@ const otherProjects = [
   project('process', {
     globalSetup,
     isolate: false,
+    execArgv: shortRuns,
     retry: 1,
     sequence: { groupOrder: 1 },
   }),
