@@ -2,7 +2,20 @@ import { hash } from 'node:crypto'
 
 export type SeedParts = readonly (string | number)[]
 
-const digest = (parts: SeedParts) => hash('sha256', JSON.stringify(parts), 'buffer')
+/** Every response has data that earlier ones had, and other sandboxes of a process. */
+const digests = new Map<string, Buffer>()
+
+const maxDigests = 10_000
+
+function digest(parts: SeedParts): Buffer {
+  const text = JSON.stringify(parts)
+  const known = digests.get(text)
+  if (known !== undefined) return known
+  const created = hash('sha256', text, 'buffer')
+  if (digests.size === maxDigests) digests.clear()
+  digests.set(text, created)
+  return created
+}
 
 /** Creates lower-case hexadecimal digits; `length` is at most 64. */
 export const createHex = (length: number, ...parts: SeedParts): string =>

@@ -102,9 +102,14 @@ interface Import {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 
-function nodesOf(node: Node): readonly Node[] {
-  const children = Object.values(node).flat().filter(isNode)
-  return [node, ...children.flatMap(nodesOf)]
+/** The nodes of a value in a syntax tree, appended to those that were found before. */
+function nodesOf(value: unknown, found: Node[] = []): readonly Node[] {
+  if (Array.isArray(value)) for (const each of value) nodesOf(each, found)
+  else if (isNode(value)) {
+    found.push(value)
+    for (const child of Object.values(value)) nodesOf(child, found)
+  }
+  return found
 }
 
 function parse(text: string): readonly Node[] {

@@ -369,6 +369,8 @@ export interface Story {
   mergeq(line: string, setting?: Setting): Promise<Outcome>
   /** The answer of the sandbox to a request, without a connection. */
   answer(request: InProcessRequest): SandboxResponse
+  /** The requests that it answered, with their times. */
+  readonly received: readonly { readonly at: number; readonly request: InProcessRequest }[]
   close(): Promise<void>
 }
 
@@ -378,8 +380,10 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
   const all = { ...options, now: () => clock.now }
   const service = createSandboxService(all)
   const sandbox = await startSandbox(all, service)
-  const answer = ({ path: target, ...request }: InProcessRequest) => {
-    const { pathname: path, searchParams } = new URL(target, sandbox.baseUrl)
+  const received: { readonly at: number; readonly request: InProcessRequest }[] = []
+  const answer = (request: InProcessRequest) => {
+    received.push({ at: clock.now, request })
+    const { pathname: path, searchParams } = new URL(request.path, sandbox.baseUrl)
     return service.handle({ ...request, path, query: new Map(searchParams) })
   }
   const stop = usesConnections
@@ -397,6 +401,7 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
     env,
     mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
     answer,
+    received,
     async close() {
       stop?.()
       await sandbox.close()

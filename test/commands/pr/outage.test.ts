@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRandom } from '../../../src/sandbox/sample-data.ts'
-import { startSandbox } from '../../../src/sandbox/sandbox.ts'
+import { createSandboxService } from '../../../src/sandbox/sandbox.ts'
 import { mergeq, noon, serveScript } from '../../support/harness.ts'
 import { documentsIn } from '../../support/pr-wait.ts'
 
@@ -36,23 +36,23 @@ const [begins, ends] = [noon + minute, noon + 21 * minute]
 test('thirty waits outlive an outage of 20 minutes, and do not poll all at once', async () => {
   const { clock, leave } = sharedClock(30)
   // A test run takes 20 seconds.
-  const sandbox = await startSandbox({ now: () => clock.now, scenario: 'failure', speed: 1 / 10 })
+  const sandbox = createSandboxService({ now: () => clock.now, scenario: 'failure', speed: 1 / 10 })
   const polls = Array.from({ length: 120 }, () => 0)
-  const service = await serveScript(async ({ path, method, headers, body }) => {
+  const service = await serveScript(({ path, method, headers, body }) => {
     const at = Math.floor((clock.now - noon) / minute)
     polls[at] = (polls[at] ?? 0) + 1
     if (clock.now >= begins && clock.now < ends) return { status: 429, headers: { 'retry-after': '120' } }
-    const response = await fetch(new URL(path, sandbox.baseUrl), {
-      method,
-      body,
-      headers: { 'content-type': 'application/json', 'x-api-token': headers['x-api-token'] ?? '' },
-    })
-    const date = response.headers.get('date') ?? ''
-    return { status: response.status, headers: { date }, body: await response.text() }
+    const request = { method, path, query: new Map<string, string>(), headers, body }
+    const {
+      status,
+      headers: { date = '' },
+      body: text,
+    } = sandbox.handle(request)
+    return { status, headers: { date }, body: text }
   })
   const env = {
     MERGEQ_BASE_URL: service.baseUrl,
-    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_TOKEN: sandbox.state.token,
     MERGEQ_REPO: 'acme/web',
     MERGEQ_TARGET_BRANCH: 'main',
   }
@@ -70,7 +70,6 @@ test('thirty waits outlive an outage of 20 minutes, and do not poll all at once'
   })
   const results = await Promise.all(runs)
   await service.close()
-  await sandbox.close()
   expect(results).toEqual(
     results.map(({ pr, hasSeenOutage }) => ({
       pr,
