@@ -106,16 +106,6 @@ describe('a list of targets', () => {
     expect(await encode(input, 'lines')).toBe(JSON.stringify(targets))
   })
 
-  test.each([1, 3, 65_536])(
-    'counts each repeat of a target, and no blank line, in pieces of %i',
-    async size => {
-      const lines = ['a', 'a', 'ab', 'ab', 'a', 'a', 'a ', '', '', ' ', ' ', 'é', 'é', '', 'é', 'a']
-      const bytes = new TextEncoder().encode(lines.map(line => `${line}\n`).join(''))
-      const { number, dropped } = await new TargetList('lines', flagName).read(pieces(bytes, [size]))
-      expect({ number, dropped }).toEqual({ number: 3, dropped: 8 })
-    },
-  )
-
   test('keeps the order of 50,000 labels, each once', async () => {
     const labels = Array.from({ length: 50_000 }, (_, index) => `//s${index % 97}:t${index % 40_000}`)
     expect((await encode(labels.join('\n'), 'lines')) === asJson(labels)).toBe(true)

@@ -60,13 +60,6 @@ function isPlain(bytes: Uint8Array, from: number, to: number): boolean {
   return true
 }
 
-/** Whether the line from `start` to its newline is the one before it: an endless list often repeats one line. */
-function isRepeated(bytes: Uint8Array, previous: number, start: number, newlineAt: number): boolean {
-  for (let index = start; index <= newlineAt; index++)
-    if (bytes[index] !== bytes[previous + index - start]) return false
-  return true
-}
-
 /** Returns the index of the quote that ends a string of JSON, or -1. */
 function findClosingQuote(bytes: Uint8Array, from: number): number {
   let end = bytes.indexOf(quote, from)
@@ -161,42 +154,33 @@ export class TargetList {
   }
 
   private takeLines(bytes: Uint8Array): number {
-    let [previous, start] = [-1, 0]
-    let hasTarget = false
+    let start = 0
     for (let index = 0; index < bytes.length && !this.isOverLimit; index++)
       if (bytes[index] === newline) {
-        if (previous < 0 || !isRepeated(bytes, previous, start, index))
-          hasTarget = this.takeLine(bytes, start, index, true)
-        else if (hasTarget) this.dropped++
-        previous = start
+        this.takeLine(bytes, start, index, true)
         start = index + 1
         this.line++
       }
     return start
   }
 
-  /**
-   * Returns whether the line has a target.
-   *
-   * @param isEnded whether a newline follows, before which a carriage return is not part of the line
-   */
-  private takeLine(bytes: Uint8Array, start: number, end: number, isEnded: boolean): boolean {
+  /** @param isEnded whether a newline follows, before which a carriage return is not part of the line */
+  private takeLine(bytes: Uint8Array, start: number, end: number, isEnded: boolean): void {
     let [from, to] = [start, end]
     while (from < to && isBlank(bytes[from])) from++
-    if (from === to) return false
+    if (from === to) return
     from = start
     if (isEnded && bytes[to - 1] === carriageReturn) to--
     while (bytes[from] === space) from++
     while (bytes[to - 1] === space) to--
     if (!jsonBytes.includes(bytes[from] ?? 0) && isPlain(bytes, from, to)) {
       this.add(bytes, from, to)
-      return true
+      return
     }
     const target = this.decode(bytes, from, to).replace(/^\uFEFF */, '')
     const found = findLineProblem(target, this.nameOf('fromJson'))
     if (found !== undefined) throw this.refuse(found.problem, found.hint)
     if (target !== '') this.addText(target)
-    return target !== ''
   }
 
   private takeJson(bytes: Uint8Array): number {
