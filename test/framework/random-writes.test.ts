@@ -385,6 +385,7 @@ const actOnWait: fc.Arbitrary<Act> = fc.record({
   ),
   what: fc.constantFrom<Act['what']>(
     ...(['advance', 'advance', 'advance', 'advance', 'stall', 'stall', 'fail', 'push'] as const),
+    'doubt',
     ...(['submitPullRequest', 'cancelPullRequest'] as const),
   ),
   pr: fc.constant(7),

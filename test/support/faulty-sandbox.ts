@@ -75,7 +75,7 @@ export type ReadFault =
   | { readonly kind: 'refused'; readonly status: number }
 
 /** What the queue itself does. */
-const queueActs = { advance, fail, stall, push }
+const queueActs = { advance, fail, stall, doubt, push }
 
 /** What another client does is a change that a reading shows, or a pause. */
 export type ActName = OperationName | 'pause' | keyof typeof queueActs
@@ -87,6 +87,7 @@ export const actNames: readonly ActName[] = [
   'advance',
   'fail',
   'stall',
+  'doubt',
   'push',
 ]
 
@@ -116,6 +117,8 @@ export interface Pull {
   readonly noBatch: boolean
   /** The head commit. */
   readonly head?: string
+  /** Why it came to its state, in a word of the service. */
+  readonly reason?: string | undefined
 }
 
 export type Settings = Readonly<Record<string, unknown>>
@@ -224,6 +227,13 @@ function fail(queue: Queue, number: number, reason = 'test_run_required_status_f
 /** Ends tests for a reason that is not the pull request's own. */
 function stall(queue: Queue, number: number): void {
   fail(queue, number, 'github_api_rate_limit_exceeded')
+}
+
+/** The reason of a failure after which a pull request may have merged all the same. */
+export const doubtfulReason = 'github_api_merge_already_in_progress'
+
+function doubt(queue: Queue, number: number): void {
+  fail(queue, number, doubtfulReason)
 }
 
 /** The head commit after the first push. */
@@ -336,7 +346,8 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
         keys.add(key)
         const changedAt = pullRequest.stateChangedAt - scenario.skew
         const head = getHeadCommit(queue, number).sha
-        const value = { state: pullRequest.state, changedAt, priority, noBatch, head }
+        const reason = queue.transitions.findLast(transition => transition.number === number)?.reason
+        const value = { state: pullRequest.state, changedAt, priority, noBatch, head, reason }
         const shown = JSON.stringify(formatPullRequest(queue, pullRequest, state.dialect))
         append(pulls, key, { value, shown }, sending)
       }

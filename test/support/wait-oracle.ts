@@ -1,4 +1,5 @@
 import {
+  doubtfulReason,
   type FaultySandbox,
   type Head,
   type Pull,
@@ -89,7 +90,7 @@ export function waitContradictions(
       ...outdatedEnd(result, shownTo(sandbox, key, skew)),
       ...missedEnd(result, sent, shownTo(sandbox, key, skew)),
       ...howManyAttempts(result, sent, history, end),
-      ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
+      ...whatIsOver(sent, history, shownTo(sandbox, key, skew)),
       ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, end)
         ? ['the head never moved']
         : []),
@@ -108,8 +109,12 @@ export function waitContradictions(
 const isSinceSecond = (time: number, other: number, skew: number): boolean =>
   Math.floor((time + skew) / 1_000) >= Math.floor((other + skew) / 1_000)
 
+/** Whether it failed, and may have merged all the same. */
+const isDoubtful = (pull: Pull | undefined): boolean =>
+  pull?.state === 'FAILED' && pull.reason === doubtfulReason
+
 function whatIsSubmitted(
-  { submitted, exit, attempts }: Result,
+  { outcome, submitted, exit, attempts }: Result,
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
   shown: readonly Shown[],
@@ -134,7 +139,10 @@ function whatIsSubmitted(
     ...(submitted === true && !isApplied && !wasSo ? ['said to be submitted, and it was not'] : []),
     ...(submitted === false && wasSubmitted ? ['said not to be submitted, and it was'] : []),
     ...(exit === 7 && (wasSubmitted || Number(attempts ?? 1) > 1) ? ['7, and it was submitted'] : []),
-    ...(exit === 11 && sent.length === 0 ? ['11, and nothing was sent'] : []),
+    ...(exit === 11 && outcome === 'error' && sent.length === 0 ? ['11, and nothing was sent'] : []),
+    ...(exit === 11 && outcome !== 'error' && !history.some(({ value }) => isDoubtful(value))
+      ? ['11, and it may not have merged']
+      : []),
   ]
 }
 
@@ -240,10 +248,10 @@ function howManyAttempts(
 }
 
 /**
- * What a person cancelled after the first sending is never sent again: every cancellation of a history is by a person. A
- * sending that was refused with 429 is none.
+ * What a person cancelled after the first sending, or what may have merged, is never sent again: every cancellation of a
+ * history is by a person. A sending that was refused with 429 is none.
  */
-function whatWasCancelled(
+function whatIsOver(
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
   shown: readonly Shown[],
@@ -258,10 +266,14 @@ function whatWasCancelled(
       .toSorted((one, other) => other.changedAt - one.changedAt)
     const isSeen = newest?.state === 'CANCELLED' && isLater(newest.changedAt)
     const recent = during(history, at - settled, at)
-    const isSettled =
+    const isSettled = (isOver: (pull: Pull) => boolean) =>
       recent.length > 0 &&
-      recent.every(({ value }) => value?.state === 'CANCELLED' && isLater(value.changedAt))
-    return isSeen || isSettled ? ['what a person cancelled was submitted again'] : []
+      recent.every(({ value }) => value !== undefined && isOver(value) && isLater(value.changedAt))
+    const isCancelled = isSeen || isSettled(({ state }) => state === 'CANCELLED')
+    return [
+      ...(isCancelled ? ['what a person cancelled was submitted again'] : []),
+      ...(isSettled(isDoubtful) ? ['what may have merged was submitted again'] : []),
+    ]
   })
 }
 
