@@ -4,6 +4,8 @@ import {
   type Head,
   type Pull,
   pullKey,
+  queueKey,
+  type Scenario,
   type Sending,
   type Version,
 } from './faulty-sandbox.ts'
@@ -20,10 +22,9 @@ const cancellationTime = 30_000
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000 }
 
-interface Facts {
+interface Facts extends Pick<Scenario, 'skew' | 'dated'> {
   readonly branch: string
   readonly end: number
-  readonly skew: number
 }
 
 /** The versions of a history between two moments, the one before included. */
@@ -48,16 +49,18 @@ const givenHead = (line: string): string | undefined => / --match-head (\w+)/.ex
 
 /**
  * Whether a pull request had another head than the command line names, or more than one, while it could be read: after a
- * submission, since that was sent.
+ * submission, since that was sent. Without dates, nothing tells whether a reading is from before it.
  */
 export function hasOtherHead(
   line: string,
   heads: readonly Head[],
-  [first]: readonly Sending[],
-  end: number,
+  sent: readonly Sending[],
+  { end, dated }: Pick<Facts, 'end' | 'dated'>,
 ): boolean {
   const given = givenHead(line)
-  const known = during(heads, first === undefined || given === undefined ? noon - settled : first.at, end)
+  const submitted = dated ? sent.find(({ appliedAt }) => appliedAt !== undefined) : undefined
+  const from = given === undefined ? undefined : submitted?.at
+  const known = during(heads, from ?? noon - settled, end)
   return given === undefined ? known.length > 1 : known.some(({ sha }) => sha !== given)
 }
 
@@ -69,7 +72,7 @@ export function waitContradictions(
   line: string,
   sandbox: FaultySandbox,
   results: readonly Result[],
-  { branch, end, skew }: Facts,
+  { branch, end, skew, dated }: Facts,
 ): readonly string[] {
   const found: string[] = []
   const [, count, unit = ''] = / --timeout (\d+)([sm])/.exec(line) ?? []
@@ -78,7 +81,7 @@ export function waitContradictions(
   const given = givenHead(line)
   const isCancelled = sandbox.sendings.some(({ operation }) => operation === 'cancelPullRequest')
   const rest = given !== undefined && isCancelled ? cancellationTime + 2_000 : 2_000
-  if (count !== undefined && end - noon > limit + rest) found.push(`it took ${end - noon} of ${limit} ms`)
+  if (limit > 0 && end - noon > limit + rest) found.push(`it took ${end - noon} of ${limit} ms`)
   for (const result of results) {
     const key = pullKey('github.com/acme/web', branch, result.pr)
     const history = sandbox.pulls.get(key) ?? []
@@ -88,14 +91,15 @@ export function waitContradictions(
       ...whatIsSubmitted(result, sent, history, shownTo(sandbox, key, skew), end, skew),
       ...whichEnd(result, sent, history, end, skew),
       ...outdatedEnd(result, shownTo(sandbox, key, skew)),
+      ...(result.exit === 8 && line.includes('--fail-on-paused') ? notPaused(sandbox, branch) : []),
       ...missedEnd(result, sent, shownTo(sandbox, key, skew)),
       ...howManyAttempts(result, sent, history, end),
       ...whatIsOver(sent, history, shownTo(sandbox, key, skew)),
-      ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, end)
+      ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, { end, dated })
         ? ['the head never moved']
         : []),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
-      ...cancelledOther(sent, sandbox.sendings.filter(isCancellationOf(key)), history),
+      ...(dated ? cancelledOther(sent, sandbox.sendings.filter(isCancellationOf(key)), history) : []),
       ...(line.startsWith('pr land')
         ? keptHead(result, sent, history, heads, shownTo(sandbox, key, skew))
         : []),
@@ -212,6 +216,15 @@ function outdatedEnd({ outcome }: Result, shown: readonly Shown[]): readonly str
     shown.slice(0, index).every(({ changedAt }) => changedAt <= one.changedAt)
   const counts = shown.some((one, index) => one.state === state && isNewest(one, index))
   return counts ? [] : ['no record of that end was the newest when it was read']
+}
+
+/** A pause is so while the command runs, but for a reading that is behind. */
+function notPaused(sandbox: FaultySandbox, branch: string): readonly string[] {
+  const history = sandbox.queues.get(queueKey('github.com/acme/web', branch)) ?? []
+  const wasPaused = during(history, noon - settled, Number.POSITIVE_INFINITY).some(
+    ({ value }) => String(value?.state).toUpperCase() === 'PAUSED',
+  )
+  return wasPaused ? [] : ['8, and the queue was never paused']
 }
 
 /** How many readings in a row must be enough for an end: also those of its words and of the queue count. */
