@@ -217,10 +217,12 @@ async function writeLibrary(folder, types) {
       (name, value) => `exports.${name} = ${value}`,
     ),
   )
+  // Node looks through a file that an ES module imports for the names of its exports: through this one, not the core.
+  writeFileSync(join(folder, 'library-loader.cjs'), "exports.core = require('./library-core.cjs')\n")
   writeFileSync(
     join(folder, 'library.mjs'),
     renderEntry(
-      "import core from './library-core.cjs'",
+      "import { core } from './library-loader.cjs'",
       path => `async () => (await import('${path}')).default`,
       (name, value) => `export const ${name} = ${value}`,
     ),

@@ -7,7 +7,8 @@ import { readManifest } from './manifest-checks.mjs'
 const required = [
   ...['package.json', 'README.md', 'LICENSE', 'bin/mergeq.js', 'bin/package.json'],
   ...['dist/start.cjs', 'dist/library.cjs', 'dist/library.mjs', 'dist/library.d.cts', 'dist/library.d.mts'],
-  ...['dist/library-core.cjs', 'dist/library-waits.cjs', 'dist/library-explanations.cjs'],
+  ...['dist/library-loader.cjs', 'dist/library-core.cjs', 'dist/library-waits.cjs'],
+  'dist/library-explanations.cjs',
   ...['dist/testing.cjs', 'dist/testing.mjs', 'dist/testing.d.cts', 'dist/testing.d.mts'],
   ...['dist/LICENSES.txt', 'dist/mergeq.cdx.json', 'man/mergeq.1', 'skills/mergeq/SKILL.md', 'CHANGELOG.md'],
 ]
