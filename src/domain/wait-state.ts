@@ -224,11 +224,13 @@ export function judgePullRequest(
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
   const isBefore = evidence === 'open' && isBeforeSubmission(record, observation, submission)
-  const isDoubtful = isBefore && observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
+  const isRecent = observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
   const hasOtherHead = isOtherCommit(getString(record, 'prSha'), isMerged ? (head ?? keptHead) : head)
-  const outcome = isDoubtful ? undefined : hasOtherHead ? 'stale' : outcomeOf(record, until)
+  // The head of a record from before the submission may be older than the one that was checked then.
+  const isDoubtful = isBefore || (hasOtherHead && equals(record, recordBeforeSubmit))
+  const outcome = isDoubtful && isRecent ? undefined : hasOtherHead ? 'stale' : outcomeOf(record, until)
   // What is still shown so long after the submission was in the queue before it.
-  const known = isBefore && !isDoubtful ? record : recordBeforeSubmit
+  const known = isBefore && !isRecent ? record : recordBeforeSubmit
   // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
   const keepsRecord = changeTime(known) !== undefined
   return {

@@ -844,6 +844,13 @@ describe('`--match-head` ends a wait only at a head that the pull request had af
   test.each<[string, string, readonly ReadFault[], readonly Act[], number]>([
     ['a reading of before, of what was queued', pushedHead, [works, isBehind], [move(-3_000, 'push')], 124],
     [
+      'a reading of before, of what changed in the second of the submission',
+      pushedHead,
+      [works, { kind: 'stale', lag: 950 }],
+      [move(200, 'advance'), move(300, 'push')],
+      124,
+    ],
+    [
       'a reading of before, of what was cancelled',
       pushedHead,
       [isMissing, isBehind],
@@ -856,7 +863,7 @@ describe('`--match-head` ends a wait only at a head that the pull request had af
   ])('%s', async (_, head, readings, acts, exit) => {
     const { code, sandbox } = await runAgainstFaults(
       `pr submit 7 --wait --match-head ${head} --timeout 20s --interval 2s`,
-      { pulls: { 'main#7': 'PENDING' }, readings, acts, checkout: true },
+      { pulls: { 'main#7': 'PENDING' }, latency: 400, readings, acts, checkout: true },
     )
     expect({ code, sent: sandbox.sendings.map(({ operation }) => operation) }).toEqual({
       code: exit,
