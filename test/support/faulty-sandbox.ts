@@ -11,6 +11,7 @@ import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 import { formatPullRequest, formatQueue, formatQueueSettings } from '../../src/sandbox/records.ts'
 import { createService } from '../../src/sandbox/service.ts'
 import { defaultQueue } from '../../src/sandbox/state.ts'
+import { formatTimeline } from '../../src/sandbox/timeline.ts'
 import { mergeq, noon, type Setting } from './harness.ts'
 import { isQueued, queueChanges } from './operations.ts'
 import { network, networkEnv } from './replaced-transport.ts'
@@ -128,7 +129,7 @@ export interface Version<T> {
   readonly at: number
   /** Undefined while there is no such thing. */
   readonly value: T | undefined
-  /** The body with which the service showed it. */
+  /** The body with which the service showed it, with the timeline of a pull request. */
   readonly shown: string
   readonly by: number | undefined
 }
@@ -348,8 +349,9 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
         const head = getHeadCommit(queue, number).sha
         const reason = queue.transitions.findLast(transition => transition.number === number)?.reason
         const value = { state: pullRequest.state, changedAt, priority, noBatch, head, reason }
-        const shown = JSON.stringify(formatPullRequest(queue, pullRequest, state.dialect))
-        append(pulls, key, { value, shown }, sending)
+        const record = formatPullRequest(queue, pullRequest, state.dialect)
+        const timeline = formatTimeline(queue, pullRequest, state.dialect)
+        append(pulls, key, { value, shown: JSON.stringify({ ...record, timeline }) }, sending)
       }
     }
     for (const history of [queues, pulls])
@@ -477,11 +479,19 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     }
   }
 
+  /** What the service showed, with a timeline only if the request asks for it. */
+  const recordFor = (text: string, shown: string): Readonly<Record<string, unknown>> => {
+    const { timeline, ...record } = JSON.parse(shown)
+    return JSON.parse(text).includeTimeline === true ? { ...record, timeline } : record
+  }
+
   /** What the service showed so many milliseconds ago. */
-  const showOld = (key: string, lag: number): HttpResponse => {
+  const showOld = (key: string, text: string, lag: number): HttpResponse => {
     const versions: readonly Version<unknown>[] = pulls.get(key) ?? queues.get(key) ?? []
     const version = versions.findLast(({ at }) => at <= clock.now - lag)
-    return version?.value === undefined ? respond(404, 'Not Found') : respond(200, version.shown)
+    return version?.value === undefined
+      ? respond(404, 'Not Found')
+      : respond(200, JSON.stringify(recordFor(text, version.shown)))
   }
 
   /** What the service showed of several pull requests of a queue so many milliseconds ago. */
@@ -489,7 +499,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     const numbers: readonly number[] = JSON.parse(text).prs.map((pr: { number: number }) => pr.number)
     const old = numbers.map(number => {
       const version = pulls.get(`${key} #${number}`)?.findLast(({ at }) => at <= clock.now - lag)
-      return { number, record: version?.value === undefined ? undefined : JSON.parse(version.shown) }
+      return { number, record: version?.value === undefined ? undefined : recordFor(text, version.shown) }
     })
     const pullRequests = old.flatMap(({ record }) => record ?? [])
     const notFound = old.flatMap(({ number, record }) => (record === undefined ? number : []))
@@ -507,7 +517,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
         case 'stale':
           return operation === 'getSubmittedPullRequests'
             ? showSeveralOld(key, text, trouble.lag)
-            : showOld(key, trouble.lag)
+            : showOld(key, text, trouble.lag)
         case 'lost':
           return lose(trouble.loss, limit)
         case 'other body':
@@ -519,7 +529,8 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
           break
         case 'attempt before': {
           const previous = pulls.get(key)?.findLast(({ value }) => value !== undefined && !isQueued(value))
-          if (isEarly && previous !== undefined) return respond(200, previous.shown)
+          if (isEarly && previous !== undefined)
+            return respond(200, JSON.stringify(recordFor(text, previous.shown)))
           break
         }
         default:
