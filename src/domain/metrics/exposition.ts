@@ -29,14 +29,17 @@ function trimBlanks(text: string): string {
 }
 
 const unescapeLabel = (text: string): string =>
-  text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char))
+  text.includes('\\') ? text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char)) : text
 
 /** Accepts `+Inf` and `NaN`; undefined for other texts and for too large numbers. */
 export function parseNumber(text: string): number | undefined {
-  if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) {
+    const number = Number(text)
+    return Number.isFinite(number) ? number : undefined
+  }
   if (/^nan$/i.test(text)) return Number.NaN
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN
-  return Number.isFinite(number) ? number : undefined
+  if (!/^[+-]?inf(inity)?$/i.test(text)) return undefined
+  return text.startsWith('-') ? -Infinity : Infinity
 }
 
 export const numberText = (value: number): string =>
@@ -66,9 +69,12 @@ export function* readSamples(text: string): Generator<Sample> {
   for (const raw of readLines(text)) {
     number++
     const line = trimBlanks(raw)
-    const [, family, type] = typeLine.exec(line) ?? []
-    if (family !== undefined && type !== undefined) types.set(family, type.toLowerCase())
-    if (line === '' || line.startsWith('#')) continue
+    if (line === '') continue
+    if (line.startsWith('#')) {
+      const [, family, type] = typeLine.exec(line) ?? []
+      if (family !== undefined && type !== undefined) types.set(family, type.toLowerCase())
+      continue
+    }
     const sample = line.length > maxLineLength ? undefined : parseSample(line, types)
     if (sample === undefined)
       throw new MergeqError(
