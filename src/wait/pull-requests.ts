@@ -2,7 +2,13 @@ import type { ServiceClient } from '../api/service-client.ts'
 import { formatDuration, joinTruncated } from '../domain/format.ts'
 import { explainState, mergeDoubtTime } from '../domain/reasons.ts'
 import { describeBase, isStacked } from '../domain/stacks.ts'
-import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
+import {
+  isKnownState,
+  kindOfOutcome,
+  queueStateMessage,
+  stateOf,
+  type WaitOutcome,
+} from '../domain/states.ts'
 import { queueName } from '../domain/values/repository.ts'
 import {
   isPaused,
@@ -146,8 +152,11 @@ function judgeStanding(
   // `--match-head` ends a wait with any other head; a head that `pr land` submitted must not merge as another one.
   const keptHead = submission?.attempts === undefined ? undefined : before.attempt.head
   const judgement = judgePullRequest(before.state, observation, { ...options, keptHead })
-  const { state, outcome, isOutdated } = judgement
-  const record = isOutdated ? before.record : observation.record
+  const { state, isOutdated } = judgement
+  // That it is not found says nothing of whether it merged.
+  const staysInDoubt = observation.record === undefined && state.mayBeMergedSince !== undefined
+  const record = isOutdated || staysInDoubt ? before.record : observation.record
+  const outcome = staysInDoubt ? outcomeInDoubt(record) : judgement.outcome
   const change = judgement.change && { ...judgement.change, why: whyPendingAgain(judgement.change, record) }
   const attempt = submission === undefined ? before.attempt : attemptAfter(before, judgement, record)
   const item = { ...before, state, queue, age, record, attempt }
@@ -239,13 +248,16 @@ async function reportRemarks(
   if (base !== undefined) await logger.infoOnce(base)
 }
 
+const outcomeInDoubt = (record: JsonObject | undefined): WaitOutcome =>
+  stateOf(record) === 'FAILED' ? 'failed' : 'cancelled'
+
 /** A wait that ends while a failed or cancelled pull request may have merged ends as its record says. */
 function endInDoubt({ state, record }: TrackedPullRequest, end: WaitEnd): WaitEnd {
   const { outcome, failure } = end
   const isOpen = outcome === 'timed-out' || outcome === 'pending'
   const isUnread = failure !== undefined && !isPermanent(failure)
   if (state.mayBeMergedSince === undefined || !(isOpen || isUnread)) return end
-  return { outcome: stateOf(record) === 'FAILED' ? 'failed' : 'cancelled' }
+  return { outcome: outcomeInDoubt(record) }
 }
 
 const waitLonger = ({ nameOf }: ServiceClient): string =>

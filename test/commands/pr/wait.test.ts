@@ -904,6 +904,29 @@ describe('a pull request that failed and may have merged all the same', () => {
       { outcome: 'failed', mayBeMerged: true },
       21,
     ],
+    [
+      'is not found any more',
+      '',
+      [
+        [0, 'TESTING'],
+        [5, 'FAILED', doubt],
+        [20, undefined],
+      ],
+      11,
+      { outcome: 'failed', state: 'FAILED', mayBeMerged: true },
+      70,
+    ],
+    [
+      'is not found any more, and has no time',
+      '--timeout 20s',
+      [
+        [0, 'FAILED', doubt],
+        [10, undefined],
+      ],
+      11,
+      { outcome: 'failed', state: 'FAILED', mayBeMerged: true },
+      21,
+    ],
     ['is read once', '--timeout 0', [[0, 'FAILED', doubt]], 11, { outcome: 'failed', mayBeMerged: true }, 1],
     [
       'is submitted again',
