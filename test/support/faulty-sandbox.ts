@@ -161,6 +161,8 @@ export interface Reading {
   readonly key: string
   readonly at: number
   readonly body: string
+  /** How many changes had been sent before. */
+  readonly sent: number
 }
 
 /** What is in the queues, and what goes wrong between them and the program. */
@@ -540,9 +542,10 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       return respond(status, body)
     }
     const response = await answer()
-    readings.push({ key, at: clock.now, body: new TextDecoder().decode(response.bytes) })
+    const body = new TextDecoder().decode(response.bytes)
+    readings.push({ key, at: clock.now, body, sent: sendings.length })
     log.push(
-      `${clock.now - start} read ${operation} ${key}: ${trouble.kind} ${response.status} ${new TextDecoder().decode(response.bytes).slice(0, 200)}`,
+      `${clock.now - start} read ${operation} ${key}: ${trouble.kind} ${response.status} ${body.slice(0, 200)}`,
     )
     return response
   }

@@ -5,6 +5,7 @@ import {
   type Pull,
   pullKey,
   queueKey,
+  type Reading,
   type Scenario,
   type Sending,
   type Version,
@@ -179,20 +180,19 @@ function whichEnd(
   return during(history, from, end).some(isEnd) ? [] : ['it was not, since it was submitted']
 }
 
-export interface Shown {
-  readonly at: number
+export interface Shown extends Pick<Reading, 'at' | 'sent'> {
   readonly state: string
   readonly changedAt: number
 }
 
 /** What the readings of a pull request showed, also those of its queue and of several; times are by the program's clock. */
 export const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Shown[] =>
-  sandbox.readings.flatMap(({ key: read, at, body }) => {
+  sandbox.readings.flatMap(({ key: read, at, body, sent }) => {
     const isOfQueue = key.startsWith(`${read} #`)
     if (read !== key && !isOfQueue) return []
     return recordsIn(body).flatMap(({ prNumber, state, stateChangedAt }) =>
       typeof state === 'string' && key.endsWith(` #${prNumber}`)
-        ? [{ at, state: state.toUpperCase(), changedAt: Date.parse(String(stateChangedAt)) - skew }]
+        ? [{ at, sent, state: state.toUpperCase(), changedAt: Date.parse(String(stateChangedAt)) - skew }]
         : [],
     )
   })
@@ -337,9 +337,10 @@ function keptHead(
   const index = sent.findIndex(({ appliedAt }) => appliedAt !== undefined)
   const first = sent[index]
   if (first?.appliedAt === undefined) return wrongs
-  const { appliedAt } = first
+  const { appliedAt, number } = first
   // The head that is kept is that of the first record of the submission.
-  const seenAt = shown.find(({ at }) => at >= appliedAt)?.at ?? Number.POSITIVE_INFINITY
+  const seen = shown.find(({ at, sent }) => at >= appliedAt && sent > number)
+  const seenAt = seen?.at ?? Number.POSITIVE_INFINITY
   const head = headDuring(heads, first.at - settled, Math.max(appliedAt + settled, seenAt))
   const isOther = (other: string | undefined) => head !== undefined && other !== undefined && other !== head
   const merged = history.findLast(({ value }) => value?.state === 'MERGED')
