@@ -60,9 +60,9 @@ function endsOfCharacter(character: string, text: string, start: number): readon
   if (first === character) ends.push(start + 1)
   if (first === '\\' && text[start + 1] === character && mayBeQuoted.test(character)) ends.push(start + 2)
   if (first !== '%' && first !== '\\') return ends
-  for (const spelling of [percentEncoded(character), jsonEscaped(character)])
-    if (text.slice(start, start + spelling.length).toLowerCase() === spelling)
-      ends.push(start + spelling.length)
+  const spelling = first === '%' ? percentEncoded(character) : jsonEscaped(character)
+  if (text.slice(start, start + spelling.length).toLowerCase() === spelling)
+    ends.push(start + spelling.length)
   return ends
 }
 
