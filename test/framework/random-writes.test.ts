@@ -200,6 +200,7 @@ function contradictions(
   const allowed = command.keys.map(fullKey)
   for (const { operation, key } of sendings)
     if (command.keys.length > 0 && !allowed.includes(key)) wrong(`sent ${operation} for ${key}`)
+  if (command.line.startsWith('pr wait') && sendings.length > 0) wrong('a wait sent a change')
   const groups = new Map<string, Sending[]>()
   for (const sending of sendings) {
     // An apply to a new queue has two updates: each is replayed by itself.
@@ -383,7 +384,7 @@ function claimsOf({ keys, line }: Command, out: string, err: string, code: numbe
   ].filter(() => !line.startsWith('queue apply'))
 }
 
-const waits = commands.filter(({ line }) => line.startsWith('pr land') || line.includes('--wait'))
+const waits = commands.filter(({ line }) => /^pr (land|wait)|--wait/.test(line))
 
 /** What happens to the pull request that is waited for: it moves on, ends, gets another head, or somebody acts on it. */
 const actOnWait: fc.Arbitrary<Act> = fc.record({

@@ -59,6 +59,9 @@ export const commands: readonly Command[] = [
     'pr land 7 --timeout 90s --interval 2s --resubmit any',
     'pr land 7 --timeout 20m --interval 30s --resubmit any',
     'pr land 7 --timeout 90s --interval 2s --resubmit any --until testing --priority high',
+    'pr wait 7 --timeout 60s --interval 2s',
+    'pr wait 7 --timeout 40s --interval 1s --until testing --give-up-after 2s',
+    `pr wait 7 --match-head ${first} --timeout 40s --interval 2s`,
     `pr submit 7 --match-head ${first}`,
     `pr submit 7 --wait --match-head ${first} --timeout 90s --interval 2s`,
     `pr submit 7 --wait --match-head ${pushed} --timeout 90s --interval 2s`,
@@ -75,6 +78,7 @@ export const commands: readonly Command[] = [
     'pr submit 7 8 --wait --timeout 40s --interval 1s --give-up-after 1s',
     'pr land 7 8 --timeout 90s --interval 2s --resubmit any',
     'pr land 7 8 --timeout 90s --interval 2s --stop-on-error',
+    'pr wait 7 8 --timeout 40s --interval 2s',
     'pr restart 7 8',
   ),
   ...about(

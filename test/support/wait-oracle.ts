@@ -176,7 +176,7 @@ function whichEnd(
     (state === 'MERGED' || first === undefined || isSinceSecond(value.changedAt, first.at, skew))
   // What was queued already need not be sent.
   const from = first === undefined || state === 'MERGED' ? Number.NEGATIVE_INFINITY : first.at
-  if (first === undefined && submitted !== false) return ['never submitted']
+  if (first === undefined && submitted !== false && submitted !== undefined) return ['never submitted']
   return during(history, from, end).some(isEnd) ? [] : ['it was not, since it was submitted']
 }
 
