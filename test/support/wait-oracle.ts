@@ -338,8 +338,10 @@ function keptHead(
   const first = sent[index]
   if (first?.appliedAt === undefined) return wrongs
   const { appliedAt, number } = first
-  // The head that is kept is that of the first record of the submission.
-  const seen = shown.find(({ at, sent }) => at >= appliedAt && sent > number)
+  // The head that is kept is that of the first record of the submission: one that is dated before it is not of it.
+  const isOfIt = ({ at, sent, changedAt }: Shown) =>
+    at >= appliedAt && sent > number && changedAt > first.at - 1_000
+  const seen = shown.find(isOfIt)
   const seenAt = seen?.at ?? Number.POSITIVE_INFINITY
   const head = headDuring(heads, first.at - settled, Math.max(appliedAt + settled, seenAt))
   const isOther = (other: string | undefined) => head !== undefined && other !== undefined && other !== head
