@@ -71,10 +71,11 @@ const isWithoutResult = ({ attempt }: TrackedPullRequest, { outcome, failure }: 
 
 /** An attempt before it gives the result, with what became of this one. */
 function endOfLastAttempt(item: TrackedPullRequest, { failure }: WaitEnd, lastEnd: WaitEnd) {
-  const { record, state, attempt } = item
+  const { state, attempt } = item
+  const record = attempt.lastRecord
   const number = attempt.number + (attempt.isDue ? 1 : 0)
   const note = failure === undefined ? {} : { note: `Attempt ${number}: ${failure.message}` }
-  const last = { ...item, state: { ...state, state: stateOf(record) || state.state } }
+  const last = { ...item, record, state: { ...state, state: stateOf(record) || undefined } }
   return { item: last, end: { ...lastEnd, ...note } }
 }
 

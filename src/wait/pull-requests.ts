@@ -181,7 +181,7 @@ function judgeStanding(
   const isFirstReading = isFirstRound && state.submission === undefined
   const lastEnd = { outcome: outcome ?? 'pending', isFirstReading }
   if (mayBeMerged || !maySubmitAgain(item, lastEnd, wait)) return { item, change, end: lastEnd }
-  return { item: { ...item, attempt: { ...item.attempt, isDue: true, lastEnd } }, change }
+  return { item: { ...item, attempt: { ...item.attempt, isDue: true, lastEnd, lastRecord: record } }, change }
 }
 
 /** Returns why a pull request waits again, if the service says it. */

@@ -98,6 +98,8 @@ export interface Attempt {
   readonly unknown?: MergeqError | undefined
   /** How the last attempt ended that has ended: what counts if a later one cannot be made or read. */
   readonly lastEnd?: WaitEnd | undefined
+  /** The record that showed that end. */
+  readonly lastRecord?: JsonObject | undefined
   /** The head commit that was submitted, if it is known. */
   readonly head?: string | undefined
 }

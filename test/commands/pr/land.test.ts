@@ -44,10 +44,10 @@ async function land(flags: string, course: Course, fault?: Parameters<typeof run
     fault === undefined ? { pulls: { 7: course } } : { pulls: { 7: course }, fault },
   )
   const lines = documentsIn(out)
-  const { outcome, submitted, reason } = lines.at(-1) ?? {}
+  const { outcome, state, submitted, reason } = lines.at(-1) ?? {}
   const attempts = lines.filter(({ type }) => type === 'attempt').map(({ reason }) => reason)
   const sent = operations.filter(operation => operation === 'submitPullRequest').length
-  return { code, outcome, submitted, reason, attempts, sent, err }
+  return { code, outcome, state, submitted, reason, attempts, sent, err }
 }
 
 describe('`pr land` submits again', () => {
@@ -361,12 +361,19 @@ describe('`pr land` never submits again', () => {
       [5, 'TESTING', { prSha }],
       [30, 'FAILED', hostTrouble],
     ]
+    let lost = 0
     const faults: Parameters<typeof land>[2][] = [
       // The second submission gets no response, and never appears.
       (second, operation) =>
         second >= 30 && operation === 'submitPullRequest' ? { status: 503 } : undefined,
       (second, operation) =>
         second >= 30 && operation === 'submitPullRequest' ? { status: 400 } : undefined,
+      // Since then, the service does not know the pull request any more, either.
+      (second, operation) => {
+        const isLost = second >= 30 && operation === 'submitPullRequest'
+        lost += isLost ? 1 : 0
+        return isLost ? { status: 503 } : lost > 0 ? { status: 404 } : undefined
+      },
       // It is accepted, and the service goes away.
       (second, operation) => (second > 31 && operation !== 'submitPullRequest' ? { status: 503 } : undefined),
     ]
@@ -374,6 +381,7 @@ describe('`pr land` never submits again', () => {
       expect(await land('--grace 5s --give-up-after 1m', course, fault)).toMatchObject({
         code: 3,
         outcome: 'failed',
+        state: 'FAILED',
         submitted: true,
         reason: expect.stringMatching(/^#7 failed after .*\. Attempt 2: /),
       })
