@@ -155,7 +155,7 @@ try {
   }
 
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, ${process.platform} ${process.arch} ${release()}`
-  const about = `${machine}, ${new Date().toISOString().slice(0, 10)}: the fastest of ${rounds} rounds.`
+  const about = `${machine}, ${new Date().toISOString().slice(0, 10)}: the medians of ${rounds} rounds.`
   console.log(`${about} figure: the ratio to \`${baseline}\``)
   const later = realpathSync(join(directoryOfNode(laterVersion), 'node'))
   const runs = [await runOn(process.execPath), await runOn(later)]

@@ -16,12 +16,13 @@ const compareWithTarget = (what, figure, unit, target) => ({
 
 /**
  * One entry for each line of the table. First the commands: time, CPU time, memory, and the ratio of the
- * fastest run to that of the case that the target names (undefined if that case was skipped): other programs delay
- * the fastest run least. Then the memory figures that have a target, then the package sizes.
+ * median time to that of the case that the target names (undefined if that case was skipped): a single run of
+ * `node -e 0` that was faster than usual would change all rows. Then the memory figures that have a target, then the
+ * package sizes.
  */
 export function createFigures(measured, baseline, { packedKB, unpackedKB, packages }) {
   const byName = new Map(measured.map(row => [row.name, row]))
-  const timePerItem = ({ ms, per = 1 }) => ms.min / per
+  const timePerItem = ({ ms, per = 1 }) => ms.median / per
   const ratio = row => {
     const other = byName.get(row.target?.against ?? baseline)
     return other === undefined ? undefined : timePerItem(row) / timePerItem(other)
