@@ -127,13 +127,15 @@ const minSightings = 3
 
 /**
  * What a record says of a submission: `shown` is of it, `other` is of an earlier attempt, `open` may be of either.
- * An `open` record of a pull request that has not left shows its state, and nothing else.
+ * An `open` record of a pull request that has not left shows its state, and nothing else; so does one that is dated
+ * `before` the submission.
  */
 function assessRecord(
   record: JsonObject,
-  { at, askedAt = at, date }: WaitObservation,
+  observation: WaitObservation,
   { submission, recordBeforeSubmit, openEnd }: WaitState,
-): 'shown' | 'open' | 'other' {
+): 'shown' | 'open' | 'before' | 'other' {
+  const { at, askedAt = at, date } = observation
   if (stateOf(record) === 'MERGED') return 'shown'
   if (hasLeft(record) && equals(record, recordBeforeSubmit)) return 'other'
   if (submission === undefined) return 'shown'
@@ -141,17 +143,21 @@ function assessRecord(
   const seconds = sentSeconds({ from, to: from }, { askedAt, at, date })
   const when = changedWhen(record, seconds)
   if (!hasLeft(record)) {
-    const isShown = when !== 'before' && isDated(record, date) && !equals(record, recordBeforeSubmit)
-    return isShown ? 'shown' : 'open'
+    if (when === 'before') return 'before'
+    return isDated(record, date) && !equals(record, recordBeforeSubmit) ? 'shown' : 'open'
   }
   if (when === 'before') return 'other'
   if (when === 'after') return 'shown'
   const isRepeated = openEnd?.name === nameOfEnd(record) && openEnd.sightings >= minSightings - 1
   if (changedSince(record, seconds)) return isRepeated ? 'shown' : 'open'
   // An end that may be from before the second of the sending cannot show that the submission was made.
-  const isRecent = at < submission.to + maxVisibilityDelay
-  return isRepeated && !isRecent && submission.isUncertain !== true ? 'shown' : 'open'
+  const isCertain = !isRecent(observation, submission) && submission.isUncertain !== true
+  return isRepeated && isCertain ? 'shown' : 'open'
 }
+
+/** Whether a reading is so soon after a submission that it may not show it yet. */
+const isRecent = ({ at }: WaitObservation, submission: SendingTime | undefined): boolean =>
+  submission !== undefined && at < submission.to + maxVisibilityDelay
 
 /** Whether the clocks of a record and of the service are known, so that they can be compared with the sending. */
 const isDated = (record: JsonObject, date: number | undefined): boolean =>
@@ -217,20 +223,19 @@ export function judgePullRequest(
     const sightings = lastState.openEnd?.name === name ? lastState.openEnd.sightings + 1 : 1
     const more = isOld ? { openEnd: undefined } : { openEnd: { name, sightings }, mayBeVisible: true }
     // An end that may still count is not missing yet.
-    const isRecent = observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
-    const limit = !isOld && isRecent ? Number.POSITIVE_INFINITY : grace
+    const limit = !isOld && isRecent(observation, submission) ? Number.POSITIVE_INFINITY : grace
     return missing({ ...lastState, newestChange, ignoredRecord: record, ...more }, waited, limit)
   }
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
-  const isBefore = evidence === 'open' && isBeforeSubmission(record, observation, submission)
-  const isRecent = observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
+  const isBefore = evidence === 'before'
+  const mayBeOld = isRecent(observation, submission)
   const hasOtherHead = isOtherCommit(getString(record, 'prSha'), isMerged ? (head ?? keptHead) : head)
   // The head of a record from before the submission may be older than the one that was checked then.
   const isDoubtful = isBefore || (hasOtherHead && equals(record, recordBeforeSubmit))
-  const outcome = isDoubtful && isRecent ? undefined : hasOtherHead ? 'stale' : outcomeOf(record, until)
+  const outcome = isDoubtful && mayBeOld ? undefined : hasOtherHead ? 'stale' : outcomeOf(record, until)
   // What is still shown so long after the submission was in the queue before it.
-  const known = isBefore && !isRecent ? record : recordBeforeSubmit
+  const known = isBefore && !mayBeOld ? record : recordBeforeSubmit
   // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
   const keepsRecord = changeTime(known) !== undefined
   return {
@@ -253,16 +258,6 @@ export function judgePullRequest(
       : { change: { from: lastState.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
   }
-}
-
-/** Whether a record shows how the pull request was before its submission. */
-function isBeforeSubmission(
-  record: JsonObject,
-  { at, askedAt = at, date }: WaitObservation,
-  submission: SendingTime | undefined,
-): boolean {
-  if (submission === undefined) return false
-  return changedWhen(record, sentSeconds(submission, { askedAt, at, date })) === 'before'
 }
 
 /** Returns the `stateChangedAt` of a record in milliseconds since 1970. */

@@ -87,23 +87,22 @@ export function waitContradictions(
     const key = pullKey('github.com/acme/web', branch, result.pr)
     const history = sandbox.pulls.get(key) ?? []
     const heads = sandbox.heads.get(key) ?? []
+    const shown = shownTo(sandbox, key, skew)
     const sent = sandbox.sendings.filter(one => one.key === key && one.operation === 'submitPullRequest')
     const wrongs = [
-      ...whatIsSubmitted(result, sent, history, shownTo(sandbox, key, skew), end, skew),
+      ...whatIsSubmitted(result, sent, history, shown, end, skew),
       ...whichEnd(result, sent, history, end, skew),
-      ...outdatedEnd(result, shownTo(sandbox, key, skew)),
+      ...outdatedEnd(result, shown),
       ...(result.exit === 8 && line.includes('--fail-on-paused') ? notPaused(sandbox, branch) : []),
-      ...missedEnd(result, sent, shownTo(sandbox, key, skew)),
+      ...missedEnd(result, sent, shown),
       ...howManyAttempts(result, sent, history, end),
-      ...whatIsOver(sent, history, shownTo(sandbox, key, skew)),
+      ...whatIsOver(sent, history, shown),
       ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, { end, dated })
         ? ['the head never moved']
         : []),
       ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
       ...(dated ? cancelledOther(sent, sandbox.sendings.filter(isCancellationOf(key)), history) : []),
-      ...(line.startsWith('pr land')
-        ? keptHead(result, sent, history, heads, shownTo(sandbox, key, skew))
-        : []),
+      ...(line.startsWith('pr land') ? keptHead(result, sent, history, heads, shown) : []),
     ]
     found.push(...wrongs.map(text => `#${result.pr} ${result.outcome} (${result.exit}): ${text}`))
   }
