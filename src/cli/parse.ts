@@ -76,9 +76,6 @@ const ordinaryOptions: readonly OptionDefinition[] = [
 
 const ignore = () => undefined
 
-/** The options of commander: each is made once, because every node has the global options. */
-const commanderOptions = new WeakMap<OptionDefinition, Option>()
-
 /**
  * Creates an option, which takes its value from the next word unless that begins with `-`; `-` and numbers are
  * values. Choices and parsers are not declared: docs/decisions/0011-commander-splits-words.md.
@@ -140,14 +137,16 @@ export async function parseCommandLine(
     else if (option.variadic === true || values.length === 0) args.set(option.name, [...values, added])
     else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }
   }
+  // Every node has the global options: each is made once.
+  const options = new Map<OptionDefinition, Option>()
   const declare = (node: Node, definitions: readonly OptionDefinition[]) => {
     for (const definition of definitions) {
       if (!isOption(definition)) {
         node.argument(formatArgument(definition))
         continue
       }
-      const option = commanderOptions.get(definition) ?? createOption(definition)
-      commanderOptions.set(definition, option)
+      const option = options.get(definition) ?? createOption(definition)
+      options.set(definition, option)
       // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
       node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
     }

@@ -107,19 +107,8 @@ export interface CommandGroup {
 export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
   Promise.all(groups.flatMap(({ commands }) => commands.map(loadCommand)))
 
-/** Processes that run many command lines register a command once. */
-const registered = new WeakMap<Command, RegisteredCommand>()
-
 export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
   const definition = await load()
-  const known = registered.get(definition)
-  if (known !== undefined) return known
-  const command = register(definition, alias)
-  registered.set(definition, command)
-  return command
-}
-
-function register(definition: Command, alias: string | undefined): RegisteredCommand {
   const { name, operation, alsoSends = [], options = {} } = definition
   const inputs = optionInputs(options)
   return {
