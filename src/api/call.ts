@@ -89,14 +89,13 @@ export async function prepareRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   values: ParamValues<P>,
-  parts: RequestParts = {},
 ): Promise<Request> {
   try {
-    return await buildRequest(client, operation, values, parts)
+    return await buildRequest(client, operation, values)
   } catch (error) {
     const fitting = await fallbackOf(client, operation, values, error)
     if (fitting === undefined) throw error
-    return buildRequest(client, operation, fitting, parts)
+    return buildRequest(client, operation, fitting)
   }
 }
 

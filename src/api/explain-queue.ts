@@ -12,7 +12,6 @@ import { readBatches } from './batches.ts'
 import { callOperation } from './call.ts'
 import { explain, explanationJson } from './explain.ts'
 import { readList, readToEnd } from './list.ts'
-import type { BodyOverride } from './operation.ts'
 import { getMergeQueueMetrics, queueMetricsIn } from './operations/metrics.ts'
 import { listPullRequests } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
@@ -29,23 +28,17 @@ const maxRead = 20
 
 /** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
 export async function explainQueueAt(
-  { values, overrides }: { readonly values: Queue; readonly overrides: readonly BodyOverride[] },
+  values: Queue,
   client: ServiceClient,
   commands: QueueCommands,
 ): Promise<QueueExplanation> {
-  const { response } = await callOperation(client, getQueue, values, { overrides })
+  const { response } = await callOperation(client, getQueue, values)
   const [queue = {}] = response.records
   const [head] = queueEntries(queue)
   const reads = [
     head === undefined
       ? undefined
-      : readUnless(() =>
-          explain(
-            { values: { ...values, pr: head.pr }, overrides: [], queue },
-            client,
-            commands.ofPullRequest(head.pr),
-          ),
-        ),
+      : readUnless(() => explain({ ...values, pr: head.pr }, client, commands.ofPullRequest(head.pr), queue)),
     readBatches(queue, values, client, { limits: { maxRetries: 0 }, readsAlone: true }),
     readNotReady(values, client),
     readNotReadyCount(values, client),

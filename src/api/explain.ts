@@ -11,32 +11,27 @@ import { isNotFound } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { readIfFound } from './call.ts'
 import { tryRead, withTimeline } from './extra-reads.ts'
-import type { BodyOverride } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
-import type { RequestLimits, ServiceClient } from './service-client.ts'
+import type { ServiceClient } from './service-client.ts'
 import { readTestRunOf } from './test-run-reads.ts'
 
-/** A pull request, and what `--set` adds to the request for its record. */
-interface ExplainedPullRequest {
-  readonly values: PullRequest
-  readonly overrides: readonly BodyOverride[]
-  /** Its queue, if that was read already. */
-  readonly queue?: JsonObject
-}
-
-/** Reads what explains a pull request. Throws the error of its record. */
+/**
+ * Reads what explains a pull request. Throws the error of its record.
+ *
+ * @param known its queue, if that was read already
+ */
 export async function explain(
-  { values, overrides, queue: known }: ExplainedPullRequest,
+  pullRequest: PullRequest,
   client: ServiceClient,
   commandFor: ExplainSources['commandFor'],
-  limits: RequestLimits = {},
+  known?: JsonObject,
 ): Promise<Explanation> {
-  const { pr, repo, targetBranch } = values
+  const { pr, repo, targetBranch } = pullRequest
   const reads = [
-    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }, { overrides, limits }),
+    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }),
     known === undefined
-      ? tryRead(client, getQueue, { repo, targetBranch }, { limits })
+      ? tryRead(client, getQueue, { repo, targetBranch })
       : { record: known, failure: undefined },
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
@@ -45,10 +40,10 @@ export async function explain(
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
   // The timeline of one that is tested names its batch.
   const states = testSlots(queue.record ?? null).isBatching ? ['PENDING', 'TESTING'] : ['PENDING']
-  const record = submitted && (await withTimeline(client, submitted, values, { overrides, limits, states }))
+  const record = submitted && (await withTimeline(client, submitted, pullRequest, { states }))
   // What waits for its tests has no test run; its timeline may name one that ended.
   const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))
-  const testRun = isTested ? await readTestRunOf(record, values, client, limits) : {}
+  const testRun = isTested ? await readTestRunOf(record, pullRequest, client) : {}
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)

@@ -3,8 +3,9 @@ import type { PullRequest } from '../domain/values/pull-request.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type CallOptions, callOperation } from './call.ts'
-import type { BodyOverride, Operation, Params, ParamValues } from './operation.ts'
+import type { Operation, Params, ParamValues } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
+import { addedFields } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from './service-client.ts'
 
@@ -45,7 +46,6 @@ export async function tryRead<P extends Params>(
 }
 
 interface TimelineOptions {
-  readonly overrides?: readonly BodyOverride[]
   readonly limits?: RequestLimits
   /** Further states in which the timeline is read. */
   readonly states?: readonly string[]
@@ -60,15 +60,17 @@ export async function withTimeline(
   client: ServiceClient,
   record: JsonObject,
   { repo, targetBranch, pr }: PullRequest,
-  { overrides = [], limits = {}, states = [] }: TimelineOptions = {},
+  { limits = {}, states = [] }: TimelineOptions = {},
 ): Promise<JsonObject> {
   const state = stateOf(record)
   const isWanted = terminalOutcome(state) !== undefined || ['PENDING_FAILURE', ...states].includes(state)
   if (!isWanted) return record
-  const wasRequested = overrides.some(({ path }) => path[0] === 'includeTimeline')
+  const wasRequested = addedFields(client, getPartialPullRequest).some(
+    ({ path }) => path[0] === 'includeTimeline',
+  )
   if (Array.isArray(record.timeline) || wasRequested) return record
   const params = { repo, targetBranch, pr, includeTimeline: true }
-  const { record: newer } = await tryRead(client, getPartialPullRequest, params, { overrides, limits })
+  const { record: newer } = await tryRead(client, getPartialPullRequest, params, { limits })
   // It may have been submitted again meanwhile.
   const isSame = newer?.state === record.state && newer?.stateChangedAt === record.stateChangedAt
   return isSame && newer?.timeline !== undefined ? { ...record, timeline: newer.timeline } : record

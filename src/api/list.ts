@@ -4,7 +4,7 @@ import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
 import { type NextOffset, offsetAfter } from './offset.ts'
-import type { BodyOverride, List, ListResult, Pages, Params, ParamValues } from './operation.ts'
+import type { List, ListResult, Pages, Params, ParamValues } from './operation.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 
@@ -34,7 +34,6 @@ export interface ListPage {
 }
 
 export interface ReadOptions {
-  readonly overrides?: readonly BodyOverride[]
   /** Is called before each request, with how far the list was read. */
   beforePage?(progress: string): Promise<void>
   /** Whether an error of the first page ends the list, as one of a later page does. */
@@ -58,7 +57,7 @@ export const firstPage = (list: List): ParamValues<Params> =>
 export async function* readList(
   client: ServiceClient,
   list: List,
-  { overrides = [], beforePage, tolerates }: ReadOptions = {},
+  { beforePage, tolerates }: ReadOptions = {},
 ): AsyncGenerator<ListPage, void> {
   const { operation } = list
   const read = new ListProgress(list, client.nameOf)
@@ -68,7 +67,7 @@ export async function* readList(
       const progress = `${read.progress} so far`
       await beforePage?.(progress)
       const params = pageParams(list, next.part, next.token)
-      const { response } = await callOperation(client, operation, params, { overrides, progress })
+      const { response } = await callOperation(client, operation, params, { progress })
       yield { records: read.take(response) }
     }
   } catch (error) {

@@ -96,6 +96,12 @@ export interface BodyOverride {
   readonly value: Json
 }
 
+/** What a user adds to the bodies of one operation (docs/reference/cli.md, "Fields that mergeq does not know"). */
+export interface AddedFields {
+  readonly route: Route
+  readonly fields: readonly BodyOverride[]
+}
+
 const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
   [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
     path.split('.'),

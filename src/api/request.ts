@@ -30,6 +30,12 @@ export interface RequestParts {
   readonly overrides?: readonly BodyOverride[]
 }
 
+/** Returns what the user of a client adds to the bodies of an operation. */
+export const addedFields = (
+  { added }: Pick<ServiceClient, 'added'>,
+  { route }: Pick<Operation, 'route'>,
+): readonly BodyOverride[] => (added?.route === route ? added.fields : [])
+
 /** The members of a body. One of them can be encoded already; their own members cannot. */
 interface Body {
   [key: string]: EncodedValue | undefined
@@ -39,12 +45,13 @@ const utf8 = new TextEncoder()
 
 /** The body may be over the limit of docs/reference/service.md, "Limits". */
 async function createRequest<P extends Params>(
-  { settings, host }: ServiceClient,
+  client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
-  parts: RequestParts,
+  { overrides = [] }: RequestParts,
 ): Promise<Request> {
-  const body = bodyOf(operation, params, parts)
+  const { settings, host } = client
+  const body = bodyOf(operation, params, { overrides: [...addedFields(client, operation), ...overrides] })
   const query = new URLSearchParams()
   const headers: Record<string, string> = {
     accept: '*/*',

@@ -11,7 +11,7 @@ import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
 import type { Advice } from './advice.ts'
-import type { NameOf } from './operation.ts'
+import type { AddedFields, NameOf } from './operation.ts'
 
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
@@ -54,6 +54,8 @@ export interface ServiceClient {
   /** Whether a token that is rejected is looked up again, as it is in a wait. */
   readonly renewsToken?: boolean
   httpClient(): Promise<HttpClient>
+  /** What the user adds to the bodies of an operation. */
+  readonly added?: AddedFields | undefined
   /** Whether a request would be a bug: the command line prints its requests instead of sending them. */
   readonly isDryRun?: boolean
 }

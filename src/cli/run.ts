@@ -25,7 +25,7 @@ import type {
 import { fieldsOf, selectFields } from '../run/fields.ts'
 import { flagName } from '../run/inputs.ts'
 import { explainNotFound } from '../run/send.ts'
-import { checkEnough, checkExclusive, inputContext, readInputs } from '../run/values.ts'
+import { checkEnough, checkExclusive, inputContext, readInputs, withAddedFields } from '../run/values.ts'
 import { flagFormat } from './parse.ts'
 
 /** What a command runs in. */
@@ -41,13 +41,14 @@ export async function runCommand(
   args: ParsedArgs,
   program: Program,
 ): Promise<number> {
-  const cli = await createContext(command, args, program)
+  let cli = await createContext(command, args, program)
   try {
     // A change is refused before the command reads anything or asks.
     if (sendsChange(command) && !cli.options.dryRun) await requireWritable(cli.client())
     checkExclusive(command, args)
-    const values = await readInputs(command.inputs, args, inputContext(cli))
-    checkEnough(command, values)
+    const { added, ...values } = await readInputs(command.inputs, args, inputContext(cli))
+    checkEnough(command, values, added)
+    cli = withAddedFields(cli, added)
     return await command.run(values, cli)
   } catch (error) {
     throw isMergeqError(error) ? await explainNotFound(cli, error) : error

@@ -34,7 +34,7 @@ import type { RecordFields } from '../run/fields.ts'
 import { openInput } from '../run/input-files.ts'
 import { argument, callerOf, flag, option, paramInput } from '../run/inputs.ts'
 import { forOne, send, show } from '../run/send.ts'
-import { readOverrides } from '../run/values.ts'
+import { readOverrides, withAddedFields } from '../run/values.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 
@@ -257,6 +257,7 @@ export const apiCommand = command({
     for (const { name, param } of settings)
       sent[name] = await valueFromSettings(name, param, callerOf(source))
     const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, { overrides })) }
-    return forOne(cli, operation, values, async () => show(await send(cli, operation, values, overrides)))
+    const own = withAddedFields(cli, { route: operation.route, fields: overrides })
+    return forOne(own, operation, values, async () => show(await send(own, operation, values)))
   },
 })

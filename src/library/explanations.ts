@@ -7,16 +7,16 @@ import type { CallOutcome } from './call-client.ts'
 import type { OpenCall } from './methods.ts'
 
 /** Explains a pull request. */
-export async function explainOpened({ client, values, ...request }: OpenCall): Promise<CallOutcome> {
+export async function explainOpened({ client, values }: OpenCall): Promise<CallOutcome> {
   const pullRequest = values as PullRequest
   const commandFor = nextCommands(client.settings, pullRequest)
-  return { document: explanationJson(await explain({ ...request, values: pullRequest }, client, commandFor)) }
+  return { document: explanationJson(await explain(pullRequest, client, commandFor)) }
 }
 
 /** Explains a queue. */
-export async function explainOpenedQueue({ client, values, overrides }: OpenCall): Promise<CallOutcome> {
+export async function explainOpenedQueue({ client, values }: OpenCall): Promise<CallOutcome> {
   const queue = values as Queue
-  const explanation = await explainQueueAt({ values: queue, overrides }, client, {
+  const explanation = await explainQueueAt(queue, client, {
     ofQueue: nextQueueCommands(client.settings, queue),
     ofPullRequest: pr => nextCommands(client.settings, { ...queue, pr }),
   })

@@ -51,10 +51,11 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     const { nameOf } = client
     const { settings, ...read } = await readGiven(operation, values, given, client)
     const caller = { settings, nameOf, prefix: `${name}: ` }
+    const added = { route: operation.route, fields: overrides }
     const resolved = await resolveValues(operation, read.values, overrides, caller)
     const now = await rangeEnd(client, operation, resolved, client.host.clock.now())
     const list = operation.list?.(resolved, now, nameOf)
-    return { operation, values: resolved, overrides, client, list }
+    return { operation, values: resolved, client: { ...client, added }, list }
   } catch (error) {
     await client.close()
     throw error
@@ -88,7 +89,7 @@ export async function* iterate(operation: Operation, name: string, options: unkn
   try {
     const { list } = opened
     if (list === undefined) return
-    for await (const { records, end } of readList(opened.client, list, opened)) {
+    for await (const { records, end } of readList(opened.client, list)) {
       yield* records
       if (end !== undefined) await checkEnd(end, opened.client)
     }
@@ -136,13 +137,11 @@ async function readCommit(sha: unknown, pr: number, client: CallClient): Promise
 
 /** Sends the request of an operation, or the requests of a list. */
 export async function sendCall(opened: OpenCall): Promise<CallOutcome> {
-  const { client, operation, values, overrides } = opened
+  const { client, operation, values } = opened
   const { route } = operation
   if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
-    const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values, {
-      overrides,
-    })
+    const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values)
     const document = response.document?.(response.records)
     return { document: document ?? createReceipt(route, resource, delivery, undefined, wasQueued) }
   } catch (error) {
@@ -159,7 +158,7 @@ async function collectRecords(opened: OpenCall, list: List): Promise<CallOutcome
   const found: JsonObject[] = []
   let document: JsonObject | null = null
   try {
-    for await (const { records, end } of readList(opened.client, list, opened)) {
+    for await (const { records, end } of readList(opened.client, list)) {
       for (const record of records) found.push(record)
       if (end === undefined) continue
       document = { [list.operation.pages?.key ?? '']: found, ...end.envelope }

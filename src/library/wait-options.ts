@@ -106,13 +106,14 @@ export function readWaitCallOptions(callOptions: unknown) {
 export function readLandOptions(callOptions: unknown) {
   const caller = 'landPullRequests'
   const values: LandValues = { ...landDefaults, ...readOptions(caller, callOptions, landReaders) }
-  const { priority, noBatch, set: overrides = [], attempts, resubmit, onAttempt, ...waitValues } = values
+  const { priority, noBatch, set: fields = [], attempts, resubmit, onAttempt, ...waitValues } = values
   const setters = Object.entries<Param<unknown>>(submitParams)
     .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
     .map(([name, param]) => ({ name, param }))
-  checkOverrides(`${caller}: set`, overrides, setters)
-  const submission: Submission = { priority, noBatch, overrides, attempts, resubmit }
-  return { ...waitOf(caller, waitValues), onAttempt, submission }
+  checkOverrides(`${caller}: set`, fields, setters)
+  const submission: Submission = { priority, noBatch, attempts, resubmit }
+  const added = { route: submitPullRequest.route, fields }
+  return { ...waitOf(caller, waitValues), onAttempt, submission, added }
 }
 
 function waitOf(caller: string, values: WaitValues) {

@@ -32,7 +32,7 @@ type WaitCall = ReturnType<typeof readWaitCallOptions> & Partial<ReturnType<type
 
 /** Waits for pull requests, and submits them before if the call says how. */
 async function waitFor(
-  { prs, signal, settings, options, matchHead, submission, onChange, onAttempt }: WaitCall,
+  { prs, signal, settings, options, matchHead, submission, added, onChange, onAttempt }: WaitCall,
   context: ClientContext,
   queues: SharedQueues,
 ): Promise<CallOutcome> {
@@ -54,7 +54,7 @@ async function waitFor(
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
     const sharing = queues.join([...names], client, time)
-    const wait = startWait({ ...options, head }, { ...client, time }, time, { submission, sharing })
+    const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submission, sharing })
     const observer = new ResultCollector(wait, { onChange, onAttempt })
     try {
       await waitForPullRequests(tracked, wait, observer)
@@ -171,7 +171,6 @@ async function watch(
     const name = queueName(place)
     const sharing = queues.join([name], client, limit)
     const read = createQueueReader(place, {
-      overrides: [],
       since,
       startedAt: clock.now(),
       atOnce: maxDepartures,

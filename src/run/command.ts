@@ -1,4 +1,4 @@
-import type { Operation } from '../api/operation.ts'
+import type { AddedFields, Operation } from '../api/operation.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { Token } from '../config/token.ts'
@@ -11,6 +11,7 @@ import type { Printer } from '../output/printer.ts'
 import type { Redactor } from '../output/redactor.ts'
 import type { FieldsDefinition } from './fields.ts'
 import {
+  type Input,
   type Inputs,
   type OptionDefinition,
   type Options,
@@ -40,6 +41,8 @@ export interface Command<X extends Options = Options> {
   readonly alsoSends?: readonly Operation[] | 'any'
   /** The options and arguments, in the order of help. */
   readonly options?: X
+  /** The option `--set`: what a person adds to the requests of an operation, which the client sends. */
+  readonly set?: Input<AddedFields>
   /** What `--fields` can select; by default the fields of receipts, for a change. */
   readonly fields?: FieldsDefinition
   /** The kinds of exit code in addition to those of every command and of its operations. */
@@ -109,8 +112,8 @@ export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly 
 
 export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
   const definition = await load()
-  const { name, operation, alsoSends = [], options = {} } = definition
-  const inputs = optionInputs(options)
+  const { name, operation, alsoSends = [], options = {}, set } = definition
+  const inputs = { ...optionInputs(options), ...(set === undefined ? {} : { added: set }) }
   return {
     ...definition,
     command: name,

@@ -1,5 +1,5 @@
 import { prepareRequest } from '../api/call.ts'
-import type { BodyOverride, Operation, Params, ParamValues } from '../api/operation.ts'
+import type { Operation, Params, ParamValues } from '../api/operation.ts'
 import { curlCommand, previewRequest } from '../api/request.ts'
 import type { Output } from '../host/host.ts'
 import type { HttpRequest } from '../http/messages.ts'
@@ -35,10 +35,9 @@ export async function printRequests<P extends Params>(
   cli: Pick<Cli, 'client' | 'host'>,
   operation: Operation<P>,
   all: readonly ParamValues<P>[],
-  overrides: readonly BodyOverride[] = [],
 ): Promise<number> {
   for (const values of all)
-    await printRequest(await prepareRequest(cli.client(), operation, values, { overrides }), cli.host.out)
+    await printRequest(await prepareRequest(cli.client(), operation, values), cli.host.out)
   return 0
 }
 

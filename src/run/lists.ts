@@ -6,7 +6,7 @@ import {
   type ReadOptions,
   readList,
 } from '../api/list.ts'
-import type { BodyOverride, List, ListOperation, Params, ParamValues } from '../api/operation.ts'
+import type { List, ListOperation, Params, ParamValues } from '../api/operation.ts'
 import { rangeEnd } from '../api/service-time.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
@@ -21,7 +21,7 @@ const progressInterval = 60_000
 export function readListOf(
   command: string,
   list: List,
-  options: Pick<ReadOptions, 'overrides' | 'tolerates'>,
+  options: Pick<ReadOptions, 'tolerates'>,
   { client, host, logger }: Cli,
 ): AsyncGenerator<ListPage, void> {
   let loggedAt = host.clock.monotonic()
@@ -64,13 +64,9 @@ export function listFrom<P extends Params>(
 }
 
 /** Prints the request for the first page of a list, for a dry run. Returns exit code 0. */
-export async function printFirstPage(
-  list: List,
-  overrides: readonly BodyOverride[],
-  cli: Cli,
-): Promise<number> {
+export async function printFirstPage(list: List, cli: Cli): Promise<number> {
   const { printRequests } = await import('./dry-run.ts')
-  return printRequests(cli, list.operation, [firstPage(list)], overrides)
+  return printRequests(cli, list.operation, [firstPage(list)])
 }
 
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
@@ -78,14 +74,13 @@ export async function runList<P extends Params>(
   cli: Cli,
   operation: ListOperation<P>,
   values: ParamValues<P>,
-  overrides: readonly BodyOverride[],
   { columns, screenColumns = columns, ending }: ListOptions,
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
   const { dryRun } = cli.options
   const now = dryRun ? cli.startedAt : await rangeEnd(cli.client(), operation, values, cli.startedAt)
   const list = listFrom(cli, operation, values, now)
-  if (dryRun) return printFirstPage(list, overrides, cli)
+  if (dryRun) return printFirstPage(list, cli)
   const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => ({
     records,
@@ -100,7 +95,7 @@ export async function runList<P extends Params>(
     await output.end(end.envelope)
     return lastLines === undefined ? end.notes : end.warnings
   }
-  const pages = readListOf(cli.command, list, { overrides }, cli)
+  const pages = readListOf(cli.command, list, {}, cli)
   /** Completes the document that was begun when a page cannot be printed. */
   const endBrokenList = async (error: unknown) => {
     // The generator ends with this error and gives its last page.

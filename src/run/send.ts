@@ -1,6 +1,5 @@
 import { type CallOptions, type CallResult, callOperation, readIfFound } from '../api/call.ts'
 import {
-  type BodyOverride,
   createReceipt,
   isChange,
   type Operation,
@@ -21,15 +20,12 @@ export async function send<P extends Params>(
   cli: Cli,
   operation: Operation<P>,
   values: ParamValues<P>,
-  overrides: readonly BodyOverride[] = [],
   options: Pick<CallOptions, 'head'> = {},
 ): Promise<CallResult<P> | Printed> {
   if (!cli.options.dryRun)
-    return callOperation(cli.client(), operation, values, { ...options, overrides }).catch(
-      explainingNotFound(cli),
-    )
+    return callOperation(cli.client(), operation, values, options).catch(explainingNotFound(cli))
   const { printRequests } = await import('./dry-run.ts')
-  await printRequests(cli, operation, [values], overrides)
+  await printRequests(cli, operation, [values])
   return 'printed'
 }
 

@@ -1,4 +1,5 @@
 import {
+  type AddedFields,
   type BodyOverride,
   checkOverrides,
   isAlwaysSent,
@@ -63,17 +64,24 @@ export function checkExclusive({ operation, definitions }: RegisteredCommand, ar
 const wordOf = (name: string): string => (name.startsWith('-') ? name : `<${name}>`)
 
 /** Throws a usage error for values of a command that are not enough for its operation. */
-export function checkEnough({ operation, command }: RegisteredCommand, { set, ...values }: Values): void {
+export function checkEnough({ operation, command }: RegisteredCommand, values: Values, added: unknown): void {
   if (operation?.check === undefined) return
   const names = Object.keys(operation.params)
   const missing = names.find(name => !Object.hasOwn(values, name))
   if (missing !== undefined)
     throw new Error(`${command} has no option for ${missing}, which is to be checked`)
   const params = Object.fromEntries(names.map(name => [name, values[name]]))
-  operation.check(params, Array.isArray(set) && set.length > 0, flagName)
+  operation.check(params, isAdded(added) && added.fields.length > 0, flagName)
 }
 
 type Values = Readonly<Record<string, unknown>>
+
+const isAdded = (value: unknown): value is AddedFields =>
+  typeof value === 'object' && value !== null && 'route' in value && 'fields' in value
+
+/** Returns what a command runs with: its client adds the fields of `--set` to the requests of their operation. */
+export const withAddedFields = (cli: Cli, added: unknown): Cli =>
+  isAdded(added) && added.fields.length > 0 ? { ...cli, client: () => ({ ...cli.client(), added }) } : cli
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
 export const inputContext = (cli: Cli): InputContext => ({
@@ -144,7 +152,7 @@ export const paramsOf = <P extends Params, const K extends keyof P = never>(
 export function setOf<P extends Params>(
   { params, route, recovery }: Operation<P>,
   own: Readonly<Record<string, TypedParam>> = {},
-): Input<readonly BodyOverride[]> {
+): Input<AddedFields> {
   const inputs = () =>
     Object.fromEntries(
       Object.entries(params).map(([name, param]) => [
@@ -154,7 +162,7 @@ export function setOf<P extends Params>(
     )
   return {
     definitions: operationMethod(route) === 'POST' ? setDefinitions(recovery !== undefined) : [],
-    read: args => (args.has('--set') ? readOverrides(args, inputs(), params) : []),
+    read: args => ({ route, fields: args.has('--set') ? readOverrides(args, inputs(), params) : [] }),
   }
 }
 

@@ -1,7 +1,6 @@
 import { callOperation } from '../api/call.ts'
 import { withTimeline } from '../api/extra-reads.ts'
 import { incompleteListError, readList, readToEnd } from '../api/list.ts'
-import type { BodyOverride } from '../api/operation.ts'
 import { getSubmittedPullRequest, listPullRequests } from '../api/operations/pull-requests.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import type { QueueActivity } from '../domain/metrics/last-hour.ts'
@@ -35,8 +34,6 @@ export interface QueueUpdate {
 export type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
 
 interface ReaderOptions {
-  /** What `--set` adds to the requests. */
-  readonly overrides: readonly BodyOverride[]
   /** From when on earlier departures are read, as it was typed. */
   readonly since?: string | undefined
   /** When the command began, in milliseconds since 1970: durations count back from it. */
@@ -105,12 +102,12 @@ async function readEarlierDepartures(
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
 export function createQueueReader(values: Queue, options: ReaderOptions): QueueReader {
-  const { overrides, atOnce, share = ask => ask() } = options
+  const { atOnce, share = ask => ask() } = options
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
   return async (client, limits = {}) => {
-    const ask = () => requestQueue(client, values, { overrides, limits })
+    const ask = () => requestQueue(client, values, { limits })
     const { queue, at } = (await share(ask)) ?? (await ask())
     const after = snapshotOf(queue)
     if (before === undefined) {

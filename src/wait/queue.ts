@@ -1,5 +1,4 @@
 import { callOperation } from '../api/call.ts'
-import type { BodyOverride } from '../api/operation.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import {
@@ -19,7 +18,6 @@ import { readSeveral } from './read-several.ts'
 /** Times are in milliseconds. */
 interface QueueWait {
   readonly queues: readonly Queue[]
-  readonly overrides: readonly BodyOverride[]
   readonly until: QueueCondition
   readonly interval: number | 'auto'
   readonly giveUpAfter: number
@@ -62,7 +60,7 @@ const timePerQueue = 250
  * interrupts the command.
  */
 export async function waitForQueues(
-  { queues, overrides, until, interval, giveUpAfter, time }: QueueWait,
+  { queues, until, interval, giveUpAfter, time }: QueueWait,
   client: ServiceClient,
   observer: QueueWaitObserver,
 ): Promise<readonly (QueueProgress & { readonly end: WaitEnd })[]> {
@@ -70,7 +68,7 @@ export async function waitForQueues(
   const progress = new Map<Queue, QueueProgress>(queues.map(place => [place, { place, elapsed: 0 }]))
   const all = () => [...progress.values()]
   const read = async ({ place }: Item): Promise<JsonObject> => {
-    const options = { overrides, limits: limitsOfReading(time) }
+    const options = { limits: limitsOfReading(time) }
     const { response } = await callOperation(client, getQueue, place, options)
     return response.records[0] ?? {}
   }

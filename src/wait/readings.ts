@@ -151,7 +151,7 @@ async function readSeveral(
 ): Promise<ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>> {
   const readings = new Map<TrackedPullRequest, Reading<WaitObservation>>()
   // What the caller adds to the body belongs to the request for one pull request.
-  if (wait.overrides.length > 0) return readings
+  if (wait.client.added?.route === getSubmittedPullRequest.route) return readings
   for (const part of partsToRead(all)) {
     if (!wait.time.hasTime()) break
     for (const [tracked, reading] of await readPart(part, wait)) readings.set(tracked, reading)
@@ -228,12 +228,12 @@ export const causeTime = 5_000
 /** Reads a record once, with the times of the reading. */
 async function observe(
   { pullRequest }: TrackedPullRequest,
-  { client, overrides, limits, time }: Wait,
+  { client, limits, time }: Wait,
   includeTimeline = false,
 ): Promise<WaitObservation> {
   const { clock } = client.host
   const timeout = (usual: number) => Math.min(limits.timeout?.(usual) ?? usual, causeTime)
-  const options = { overrides, limits: includeTimeline ? { ...limits, timeout } : limits }
+  const options = { limits: includeTimeline ? { ...limits, timeout } : limits }
   const askedAt = clock.now()
   const { response, date } = await callOperation(
     client,

@@ -231,7 +231,7 @@ async function pauseBefore(
 async function send(
   item: TrackedPullRequest,
   recordBeforeSubmit: JsonObject | undefined,
-  { priority, noBatch, overrides }: Submission,
+  { priority, noBatch }: Submission,
   { client, limits, options, time }: Wait,
 ): Promise<Judgement<TrackedPullRequest>> {
   const { pullRequest, attempt } = item
@@ -251,7 +251,6 @@ async function send(
     const values = { ...pullRequest, priority, noBatch }
     const head = options.head ?? attempt.head
     const { sentAt, wasQueued, response } = await callOperation(client, submitPullRequest, values, {
-      overrides,
       limits,
       head,
     })

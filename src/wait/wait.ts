@@ -1,5 +1,4 @@
 // A wait for pull requests, which may submit them: what it has, what it knows of each, and what it tells its caller.
-import type { BodyOverride } from '../api/operation.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { type ReadSeveral, severalReader } from '../api/several-pull-requests.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
@@ -14,8 +13,6 @@ import type { QueueSharing } from './shared-queues.ts'
 export interface Submission {
   readonly priority: string | number | undefined
   readonly noBatch: boolean | undefined
-  /** What the caller adds to the body. */
-  readonly overrides: readonly BodyOverride[]
   /**
    * How often a pull request is submitted, at most, after failures that do not count; one that is in the queue counts as
    * submitted. Undefined submits each once, also what is in the queue.
@@ -32,8 +29,6 @@ export interface Wait {
   readonly submission?: Submission | undefined
   readonly client: ServiceClient
   readonly time: WaitTime
-  /** What the caller adds to the body of the request for one pull request. */
-  readonly overrides: readonly BodyOverride[]
   /** Of the requests of a poll. */
   readonly limits: RequestLimits
   readonly readSeveral: ReadSeveral
@@ -54,10 +49,9 @@ export function startWait(
   options: WaitOptions,
   client: ServiceClient,
   time: WaitTime,
-  more: Partial<Pick<Wait, 'submission' | 'overrides' | 'sharing'>> = {},
+  more: Partial<Pick<Wait, 'submission' | 'sharing'>> = {},
 ): Wait {
   return {
-    overrides: [],
     ...more,
     options,
     client,

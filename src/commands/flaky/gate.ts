@@ -14,7 +14,7 @@ import { openInput } from '../../run/input-files.ts'
 import { flagInput, type Input, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import {
-  type FailingTestsRequest,
+  type FailingTests,
   logNotes,
   onUnavailableOption,
   printSearch,
@@ -86,12 +86,12 @@ const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLower
  */
 async function countOthers(
   ids: ReadonlySet<string>,
-  request: FailingTestsRequest,
+  values: FailingTests,
   cli: Cli,
 ): Promise<number | undefined> {
-  if (request.values.minFailureRate !== undefined) return undefined
+  if (values.minFailureRate !== undefined) return undefined
   let count = 0
-  const { isAvailable } = await readUnhealthyTests(cli, request, test => {
+  const { isAvailable } = await readUnhealthyTests(cli, values, test => {
     if (!ids.has(idOf(test))) count++
   })
   return isAvailable ? count : undefined
@@ -152,12 +152,12 @@ export const flakyGateCommand = command({
   alsoSends: [listFailingTests, listUnhealthyTests],
   options: {
     ...paramsOf(listTests),
-    set: setOf(listTests),
     max: maxOption,
     baseline: baselineInput,
     onUnavailable: onUnavailableOption,
     windowOnly: windowOnlyInput,
   },
+  set: setOf(listTests),
   fields: verdictRecord,
   exits: ['check-failed'],
   prints: {
@@ -169,14 +169,13 @@ export const flakyGateCommand = command({
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
     'mergeq flaky gate --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
-  async run({ set, max, baseline, onUnavailable, windowOnly, ...values }, cli) {
-    const request = { values, overrides: set }
+  async run({ max, baseline, onUnavailable, windowOnly, ...values }, cli) {
     const { logger, printer } = cli
-    if (cli.options.dryRun) return printSearch(request, cli)
+    if (cli.options.dryRun) return printSearch(values, cli)
     const tests: JsonObject[] = []
     let ignored = 0
     const toleratesOutage = onUnavailable === 'pass'
-    const end = await readFailingTests(cli, request, {
+    const end = await readFailingTests(cli, values, {
       toleratesOutage,
       take(test) {
         if (baseline.has(idOf(test))) ignored++
@@ -185,7 +184,7 @@ export const flakyGateCommand = command({
     })
     const { failure, isBroken, complete } = end
     const ids = new Set([...baseline, ...tests.map(idOf)])
-    const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, request, cli)
+    const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, values, cli)
 
     const failing = tests.length
     const isExceeded = failing > max
@@ -201,8 +200,8 @@ export const flakyGateCommand = command({
       reason,
       ...(others === undefined ? {} : { notInWindow: others }),
     }
-    const range = rangeOf(request, cli)
-    const rangeText = describeInWords(range, request.values.until === undefined, request.values.since)
+    const range = rangeOf(values, cli)
+    const rangeText = describeInWords(range, values.until === undefined, values.since)
     await printer.print({
       records: [verdict],
       document: ([first = {}]) =>

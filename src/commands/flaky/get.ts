@@ -17,7 +17,7 @@ import { webOption } from '../../run/common-inputs.ts'
 import { argument, flagInput, option } from '../../run/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import { type FailingTestsRequest, printSearch, rangeOf, readFailingTests } from './read-tests.ts'
+import { type FailingTests, printSearch, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
 interface FoundTest {
@@ -64,13 +64,10 @@ function createSearch(text: string) {
 
 /** Returns the request for the tests that failed in the last `window` milliseconds. */
 export const searchRequest = (
-  { repo, org }: Pick<FailingTestsRequest['values'], 'repo' | 'org'>,
+  { repo, org }: Pick<FailingTests, 'repo' | 'org'>,
   window: number,
   { startedAt }: Cli,
-): FailingTestsRequest => ({
-  values: { repo, org, since: toIso(startedAt - window), until: toIso(startedAt) },
-  overrides: [],
-})
+): FailingTests => ({ repo, org, since: toIso(startedAt - window), until: toIso(startedAt) })
 
 /**
  * Returns, for each text, the ID of the only test that matches it, of the tests that failed in a range. Throws a
@@ -80,7 +77,7 @@ export const searchRequest = (
 export async function findTests(
   cli: Cli,
   texts: readonly string[],
-  request: FailingTestsRequest,
+  request: FailingTests,
 ): Promise<readonly string[]> {
   const searches = texts.map(text => ({ text, ...createSearch(text) }))
   const end = await readFailingTests(cli, request, {
@@ -92,12 +89,7 @@ export async function findTests(
   return searches.map(({ text, found }) => onlyMatch(text, found(), request, cli))
 }
 
-function onlyMatch(
-  text: string,
-  tests: readonly FoundTest[],
-  request: FailingTestsRequest,
-  cli: Cli,
-): string {
+function onlyMatch(text: string, tests: readonly FoundTest[], request: FailingTests, cli: Cli): string {
   const [test] = tests
   if (test === undefined) {
     const { commandLine } = cli.settings
@@ -272,8 +264,8 @@ export const flakyGetCommand = command({
       default: '7d',
     }),
     web: webOption,
-    set: setOf(getTestDetails, { testId: testArgument }),
   },
+  set: setOf(getTestDetails, { testId: testArgument }),
   fields: { record: getTestDetails.response, columns: factColumns },
   exits: ['not-found', 'incomplete'],
   examples: [
@@ -281,14 +273,14 @@ export const flakyGetCommand = command({
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  async run({ testId: typed, window, web, set, ...place }, cli) {
+  async run({ testId: typed, window, web, ...place }, cli) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
     const search = isUuid(typed) ? undefined : searchRequest(place, window, cli)
     if (search !== undefined && cli.options.dryRun) return printSearch(search, cli)
     const [testId = typed] = search === undefined ? [] : await findTests(cli, [typed], search)
     const values = { ...place, testId }
     return forOne(cli, getTestDetails, values, async () => {
-      const sent = await send(cli, getTestDetails, values, set)
+      const sent = await send(cli, getTestDetails, values)
       if (sent === 'printed') return sent
       const [test = {}] = sent.response.records
       const opens = web ? await webPage(cli, getString(test, 'html_url')) : undefined

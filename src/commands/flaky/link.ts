@@ -74,17 +74,17 @@ export const flakyLinkCommand = command({
   options: {
     links: flagLinks,
     ...paramsOf(linkTicketToTestCase, 'testId', 'ticket'),
-    set: setOf(linkTicketToTestCase, {
-      testId: { definitions: [testArgument] },
-      ticket: { definitions: [ticketArgument] },
-    }),
   },
+  set: setOf(linkTicketToTestCase, {
+    testId: { definitions: [testArgument] },
+    ticket: { definitions: [ticketArgument] },
+  }),
   exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if the test is unknown',
     'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',
   ],
-  async run({ links, repo, set }, cli) {
+  async run({ links, repo }, cli) {
     const searched = [...new Set(links.map(({ test }) => test).filter(test => !isUuid(test)))]
     const idOf = new Map<string, string>()
     if (searched.length > 0) {
@@ -98,7 +98,7 @@ export const flakyLinkCommand = command({
     // A link that is listed twice is sent once.
     const unique = new Map(values.map(link => [resourceName(link), link]))
     const link = async (values: LinkValues) => {
-      const sent = await send(cli, linkTicketToTestCase, values, set)
+      const sent = await send(cli, linkTicketToTestCase, values)
       return show(sent, `Linked ticket ${values.ticket} to test ${values.testId}.`)
     }
     // A link that was sent is never sent again: what comes after a failure is left to the user.

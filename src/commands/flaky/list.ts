@@ -135,16 +135,16 @@ export const flakyListCommand = command({
     ...paramsOf(listFailingTests),
     limit: listLimit,
     sort: listSort,
-    set: setOf(listFailingTests),
   },
+  set: setOf(listFailingTests),
   fields: { record: listFailingTests.response, columns: csvColumns },
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'Cart*' --json",
   ],
-  run: ({ set, ...values }, cli) =>
-    runList(cli, listFailingTests, values, set, {
+  run: (values, cli) =>
+    runList(cli, listFailingTests, values, {
       columns: cli.options.format.isWide ? csvColumns : failingColumns,
       screenColumns: failingScreenColumns,
       ending: end => listEnding(end, values, cli),

@@ -169,7 +169,6 @@ export const flakyMatchCommand = command({
   alsoSends: [listFailingTests, listUnhealthyTests],
   options: {
     ...paramsOf(listTests),
-    set: setOf(listTests),
     files: filesArgument,
     allowEmpty: flag('Allow files without test cases, if others have some'),
     allow: option(
@@ -181,6 +180,7 @@ export const flakyMatchCommand = command({
     onUnavailable: onUnavailableOption,
     windowOnly: windowOnlyInput,
   },
+  set: setOf(listTests),
   fields: matchRecord,
   exits: ['check-failed'],
   prints: {
@@ -194,8 +194,7 @@ export const flakyMatchCommand = command({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files, allowEmpty, allow, variant, onUnavailable, windowOnly, set, ...values }, cli) {
-    const request = { values, overrides: set }
+  async run({ files, allowEmpty, allow, variant, onUnavailable, windowOnly, ...values }, cli) {
     const { printer, logger } = cli
     const { reports, skipped } = files
     for (const sentence of skipped) await logger.info(sentence)
@@ -205,22 +204,22 @@ export const flakyMatchCommand = command({
     const take = (test: JsonObject, isInWindow = true) => {
       if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
     }
-    if (cli.options.dryRun && matches().length > 0) return printSearch(request, cli)
+    if (cli.options.dryRun && matches().length > 0) return printSearch(values, cli)
     const toleratesOutage = onUnavailable === 'pass'
     // Without failures nothing is read.
     const end =
-      matches().length === 0 ? undefined : await readFailingTests(cli, request, { take, toleratesOutage })
+      matches().length === 0 ? undefined : await readFailingTests(cli, values, { take, toleratesOutage })
     const isExcused = end?.failure !== undefined && isOutage(end.failure) && toleratesOutage
     const complete = end?.complete ?? true
     const isUnmatched = matches().some(({ test }) => test === undefined)
     if (isUnmatched && !windowOnly && end?.failure === undefined)
-      await readUnhealthyTests(cli, request, test => take(test, false))
+      await readUnhealthyTests(cli, values, test => take(test, false))
 
     const records = matches().map(match => toRecord(match, complete, cli.secrets))
     const withVerdict = (verdict: Verdict) => records.filter(record => record.verdict === verdict)
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, withVerdict(verdict).length]))
     const tests = verdicts.flatMap(withVerdict)
-    const range = rangeOf(request, cli)
+    const range = rangeOf(values, cli)
     await printer.print({
       records: tests,
       document: listed => ({

@@ -47,12 +47,12 @@ export const flakyQuarantinedCommand = command({
   options: {
     ...paramsOf(listQuarantinedTests),
     limit: limitInput(listQuarantinedTests.params.limit),
-    set: setOf(listQuarantinedTests),
   },
+  set: setOf(listQuarantinedTests),
   fields: { record: listQuarantinedTests.response, columns: quarantinedColumns },
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
-  run: ({ set, ...values }, cli) =>
-    runList(cli, listQuarantinedTests, values, set, {
+  run: (values, cli) =>
+    runList(cli, listQuarantinedTests, values, {
       columns: quarantinedColumns,
       screenColumns: quarantinedScreenColumns,
       ending: end => statusListEnding('quarantined', end, values, cli),

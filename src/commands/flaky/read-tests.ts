@@ -1,6 +1,12 @@
 import { type ListEnd, readList, readToEnd } from '../../api/list.ts'
-import type { BodyOverride, ParamValues } from '../../api/operation.ts'
-import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
+import type { ParamValues } from '../../api/operation.ts'
+import {
+  failingTestsPage,
+  listFailingTests,
+  listUnhealthyTests,
+  unhealthyTestsPage,
+} from '../../api/operations/tests.ts'
+import { addedFields } from '../../api/request.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { choice } from '../../domain/values/types.ts'
@@ -10,18 +16,12 @@ import type { Cli } from '../../run/command.ts'
 import { flag, flagName, option } from '../../run/inputs.ts'
 import { listFrom, printFirstPage, readListOf } from '../../run/lists.ts'
 
-/** Which failing tests are read, and what `--set` adds to the requests. */
-export interface FailingTestsRequest {
-  readonly values: ParamValues<typeof listFailingTests.params>
-  readonly overrides: readonly BodyOverride[]
-}
+/** Which failing tests are read. */
+export type FailingTests = ParamValues<typeof listFailingTests.params>
 
-interface UnhealthyTestsRequest {
-  readonly values: Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>
-  readonly overrides: readonly BodyOverride[]
-}
+type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>
 
-export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: Cli): TimeRange =>
+export const rangeOf = (values: FailingTests, { startedAt }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, startedAt, flagName)
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
@@ -43,19 +43,19 @@ interface FailingTestsReading {
  */
 export async function readFailingTests(
   cli: Cli,
-  { values, overrides }: FailingTestsRequest,
+  values: FailingTests,
   { take, toleratesOutage = false }: FailingTestsReading,
 ): Promise<ListEnd> {
   const list = listFrom(cli, listFailingTests, values)
   const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
-  const end = await readToEnd(readListOf(cli.command, list, { overrides, tolerates }, cli), take)
+  const end = await readToEnd(readListOf(cli.command, list, { tolerates }, cli), take)
   if (end.failure?.kind === 'interrupted') throw end.failure
   return end
 }
 
 /** Prints the first request for the failing tests, for a dry run. Returns exit code 0. */
-export const printSearch = ({ values, overrides }: FailingTestsRequest, cli: Cli): Promise<number> =>
-  printFirstPage(listFrom(cli, listFailingTests, values), overrides, cli)
+export const printSearch = (values: FailingTests, cli: Cli): Promise<number> =>
+  printFirstPage(listFrom(cli, listFailingTests, values), cli)
 
 /** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
@@ -87,15 +87,13 @@ interface UnhealthyTestsEnd {
  * Reads the flaky and the broken tests, also those that did not fail lately, where the service lists them
  * (docs/reference/service.md, "list-unhealthy-tests"). Logs a note if the list could not be read completely.
  * Throws only errors that every read would have, such as a rejected token.
- *
- * @param request its overrides are those of the request for the failing tests
  */
 export async function readUnhealthyTests(
   cli: Cli,
-  request: UnhealthyTestsRequest,
+  values: UnhealthyTests,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
-  const end = await readUnhealthyPages(cli, request, take)
+  const end = await readUnhealthyPages(cli, values, take)
   if (end.problem !== undefined)
     await cli.logger.info(`The list of flaky and broken tests is incomplete: ${end.problem}.`)
   return end
@@ -103,17 +101,21 @@ export async function readUnhealthyTests(
 
 async function readUnhealthyPages(
   cli: Cli,
-  request: UnhealthyTestsRequest,
+  values: UnhealthyTests,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
-  const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))
-  const list = listFrom(cli, listUnhealthyTests, request.values)
+  const list = listFrom(cli, listUnhealthyTests, values)
+  const client = cli.client()
+  const fields = addedFields(client, failingTestsPage).filter(({ path: [member = ''] }) =>
+    sharedMembers.includes(member),
+  )
+  const added = { route: unhealthyTestsPage.route, fields }
   const problemOf = (failure: MergeqError) => {
     if (isPermanent(failure)) throw failure
     return failure.message.replace(/\.$/, '')
   }
   try {
-    const { failure, problem } = await readToEnd(readList(cli.client(), list, { overrides }), take)
+    const { failure, problem } = await readToEnd(readList({ ...client, added }, list), take)
     return { isAvailable: true, problem: failure === undefined ? problem : problemOf(failure) }
   } catch (error) {
     const failure = failureOrThrow(error)

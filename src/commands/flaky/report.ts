@@ -284,7 +284,6 @@ export const flakyReportCommand = command({
       summary: 'Maximum number of tests; with --by owner, in each section',
       defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github; all for -o csv`,
     }),
-    set: setOf(listFailingTests),
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
@@ -293,6 +292,7 @@ export const flakyReportCommand = command({
       'Write a section for each owner; for CSV, a row for each owner of a test',
     ),
   },
+  set: setOf(listFailingTests),
   prints: 'Markdown or GitHub annotations, depending on --format; CSV with -o csv',
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',
@@ -300,12 +300,12 @@ export const flakyReportCommand = command({
     'mergeq flaky report --since 7d --by owner --limit 5 --no-quarantined',
     'mergeq flaky report --since 7d --by owner -o csv > owners.csv',
   ],
-  async run({ set, format, by, limit, sort = 'impact', ...values }, cli) {
+  async run({ format, by, limit, sort = 'impact', ...values }, cli) {
     checkOutput(format, cli)
     if (by !== undefined && format === 'github')
       throw usageError('--by is for Markdown and CSV only.', 'Each annotation names its owners.')
     // The report applies the limit itself, because it states how many tests it omits.
-    const listed = { values: { ...values, sort }, overrides: set }
+    const listed = { ...values, sort }
     if (cli.options.dryRun) return printSearch(listed, cli)
     const tests: JsonObject[] = []
     const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })

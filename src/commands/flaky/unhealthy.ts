@@ -34,16 +34,16 @@ export const flakyUnhealthyCommand = command({
   options: {
     ...paramsOf(listUnhealthyTests),
     limit: limitInput(listUnhealthyTests.params.limit),
-    set: setOf(listUnhealthyTests),
   },
+  set: setOf(listUnhealthyTests),
   fields: { record: listUnhealthyTests.response, columns: unhealthyColumns },
   examples: [
     'mergeq flaky unhealthy --status broken',
     'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',
   ],
-  run({ set, ...values }, cli) {
+  run(values, cli) {
     const adjective = values.status?.toLowerCase() ?? 'flaky or broken'
-    return runList(cli, listUnhealthyTests, values, set, {
+    return runList(cli, listUnhealthyTests, values, {
       columns: unhealthyColumns,
       screenColumns: unhealthyScreenColumns,
       ending: end => statusListEnding(adjective, end, values, cli),

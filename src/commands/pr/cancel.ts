@@ -37,9 +37,10 @@ export const prCancelCommand = command({
   operation: cancelPullRequest,
   alsoSends: [getSubmittedPullRequest],
   destructive: true,
-  options: { pullRequests, yes: yesOption, set: setOf(cancelPullRequest) },
+  options: { pullRequests, yes: yesOption },
+  set: setOf(cancelPullRequest),
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
-  async run({ pullRequests, yes, set }, cli) {
+  async run({ pullRequests, yes }, cli) {
     const isSeveral = pullRequests.length > 1
     if (isSeveral && cli.options.dryRun && cli.messages === 'person')
       await cli.logger.info(`Would cancel ${joinList(pullRequests.map(({ pr }) => `#${pr}`))}.`)
@@ -48,8 +49,8 @@ export const prCancelCommand = command({
       await confirm({ ...described, question: 'Continue?', expectedInput: 'y' }, cli)
     }
     return forEach(cli, cancelPullRequest, pullRequests, async pullRequest => {
-      const sent = await send(cli, cancelPullRequest, pullRequest, set).catch(
-        explainFinished(cli, pullRequest, set, ['ok', 'failed', 'cancelled']),
+      const sent = await send(cli, cancelPullRequest, pullRequest).catch(
+        explainFinished(cli, pullRequest, ['ok', 'failed', 'cancelled']),
       )
       return show(
         sent,

@@ -15,8 +15,8 @@ export const prExplainCommand = command({
   options: {
     pullRequests,
     web: webOption,
-    set: setOf(explainPullRequest),
   },
+  set: setOf(explainPullRequest),
   fields: { names: fieldNames(explanationRecord), columns: [] },
   prints: {
     table:
@@ -30,8 +30,8 @@ export const prExplainCommand = command({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run({ pullRequests, ...options }, cli) {
+  async run({ pullRequests, web }, cli) {
     const { explainAll } = await import('./explain/report.ts')
-    return explainAll(pullRequests, options, cli)
+    return explainAll(pullRequests, web, cli)
   },
 })

@@ -1,4 +1,4 @@
-import type { BodyOverride, ParamValues } from '../../api/operation.ts'
+import type { ParamValues } from '../../api/operation.ts'
 import { shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
@@ -58,8 +58,8 @@ export const prGetCommand = command({
     grace: option(waitOptions.grace.type, waitOptions.grace.summary, { default: '0' }),
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
     web: webOption,
-    set: setOf(getSubmittedPullRequest),
   },
+  set: setOf(getSubmittedPullRequest),
   fields: { record: shownPullRequestRecord, columns: recordColumns },
   exits: outcomes,
   examples: [
@@ -69,10 +69,13 @@ export const prGetCommand = command({
     'mergeq pr get 123 --grace 90s',
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
-  async run({ wanted, grace, exitStatus, web, set, ...included }, cli) {
+  async run({ wanted, grace, exitStatus, web, ...included }, cli) {
     const { includeTimeline, includeEstimatedTimeToMerge } = included
     const isTogether =
-      wanted.length > 1 && !includeEstimatedTimeToMerge && set.length === 0 && !cli.options.dryRun
+      wanted.length > 1 &&
+      !includeEstimatedTimeToMerge &&
+      cli.client().added === undefined &&
+      !cli.options.dryRun
     const readOfSeveral = isTogether
       ? (await import('./get-several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
       : async () => undefined
@@ -88,8 +91,8 @@ export const prGetCommand = command({
         known !== undefined
           ? undefined
           : isRepeated
-            ? await readWithGrace(cli, values, set, grace)
-            : await send(cli, getSubmittedPullRequest, values, set)
+            ? await readWithGrace(cli, values, grace)
+            : await send(cli, getSubmittedPullRequest, values)
       if (sent === 'printed') return sent
       const found = known ?? sent?.response.records[0] ?? {}
       const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
@@ -122,11 +125,7 @@ export const prGetCommand = command({
 type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
 
 /** Reads a pull request, again while the service does not know it. */
-async function readWithGrace(cli: Cli, values: GetValues, set: readonly BodyOverride[], grace: number) {
+async function readWithGrace(cli: Cli, values: GetValues, grace: number) {
   const { repeatWhileUnknown } = await import('../../wait/poll.ts')
-  return repeatWhileUnknown(
-    () => read(cli, getSubmittedPullRequest, values, { overrides: set }),
-    grace,
-    cli.host,
-  )
+  return repeatWhileUnknown(() => read(cli, getSubmittedPullRequest, values), grace, cli.host)
 }

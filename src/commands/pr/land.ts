@@ -17,8 +17,8 @@ export const prLandCommand = command({
     resubmit: landOptions.resubmit,
     ...waitInputs,
     until: { ...waitInputs.until, advanced: true },
-    set: setOf(submitPullRequest),
   },
+  set: setOf(submitPullRequest),
   timeLimit: () => landOptions.timeout.default,
   exits: Object.values(kindOfOutcome),
   prints: {
@@ -33,9 +33,9 @@ export const prLandCommand = command({
     'mergeq pr land 123 --attempts 5 --timeout 4h',
     'mergeq pr land 123 124 -o ndjson',
   ],
-  async run({ pullRequests, priority, noBatch, set, attempts, resubmit, ...values }, cli) {
+  async run({ pullRequests, priority, noBatch, attempts, resubmit, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
-    const submission = { priority, noBatch, overrides: set, attempts, resubmit }
+    const submission = { priority, noBatch, attempts, resubmit }
     const { submitAndWait } = await import('./wait-report.ts')
     return submitAndWait(pullRequests, submission, options, cli)
   },

@@ -85,8 +85,8 @@ export const prListCommand = command({
     limit: limitInput(listPullRequests.params.limit),
     author,
     states,
-    set: setOf(listPullRequests),
   },
+  set: setOf(listPullRequests),
   fields: { record: listPullRequests.response, columns: listColumns },
   examples: [
     'mergeq pr list --state merged --since 24h',
@@ -94,8 +94,8 @@ export const prListCommand = command({
     'mergeq pr list --state failed --since 2026-01-04 --until 2026-01-05',
     'mergeq pr list --limit 100',
   ],
-  run({ set, ...values }, cli) {
-    return runList(cli, listPullRequests, values, set, {
+  run(values, cli) {
+    return runList(cli, listPullRequests, values, {
       columns: cli.options.format.isWide ? pullRequestCsvColumns : listColumns,
       screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
       ending({ shown, complete, isBroken }) {

@@ -1,5 +1,4 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
-import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { PullRequest } from '../../domain/values/pull-request.ts'
@@ -31,7 +30,6 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
 export const explainFinished = (
   cli: Cli,
   pullRequest: PullRequest,
-  overrides: readonly BodyOverride[],
   outcomes: readonly (keyof typeof sentences)[],
 ) =>
   explained(cli, async failure => {
@@ -39,7 +37,7 @@ export const explainFinished = (
     const isForPerson = cli.host.err.terminal && cli.options.format.isForPeople
     const isUnchanged = failure.details.delivery === 'not-applied'
     // Where `--set` added a field, the service may have rejected that field.
-    const hasOwnFields = overrides.length > 0
+    const hasOwnFields = cli.client().added !== undefined
     if (!isRejected || !isUnchanged || hasOwnFields || !isForPerson || !readsMore(cli)) return failure
     const { repo, targetBranch, pr } = pullRequest
     const record = await readRecordOnce({ repo, targetBranch, pr }, cli)

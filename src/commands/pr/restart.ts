@@ -9,12 +9,13 @@ export const prRestartCommand = command({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   alsoSends: [getSubmittedPullRequest],
-  options: { pullRequests, set: setOf(restartTestsOnPullRequest) },
+  options: { pullRequests },
+  set: setOf(restartTestsOnPullRequest),
   examples: ['mergeq pr restart 123'],
-  run: ({ pullRequests, set }, cli) =>
+  run: ({ pullRequests }, cli) =>
     forEach(cli, restartTestsOnPullRequest, pullRequests, async pullRequest => {
-      const sent = await send(cli, restartTestsOnPullRequest, pullRequest, set).catch(
-        explainFinished(cli, pullRequest, set, ['ok', 'failed', 'cancelled']),
+      const sent = await send(cli, restartTestsOnPullRequest, pullRequest).catch(
+        explainFinished(cli, pullRequest, ['ok', 'failed', 'cancelled']),
       )
       return show(sent, `Requested a restart of the tests of #${pullRequest.pr}.`)
     }),

@@ -78,8 +78,8 @@ export const prSubmitCommand = command({
     ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
     wait: waitInput,
     ...waitInputs,
-    set: setOf(submitPullRequest),
   },
+  set: setOf(submitPullRequest),
   timeLimit: args => (args.has('--wait') ? waitTimeLimit : undefined),
   exits: Object.values(kindOfOutcome),
   prints: {
@@ -94,10 +94,10 @@ export const prSubmitCommand = command({
     'mergeq pr submit 123 124 --priority high',
     'mergeq pr submit 123 --wait',
   ],
-  async run({ pullRequests, priority, noBatch, set, wait, ...waitValues }, cli) {
+  async run({ pullRequests, priority, noBatch, wait, ...waitValues }, cli) {
     if (wait) {
       const waitOptions = await readWaitOptions(waitValues, pullRequests.length, cli)
-      const submission = { priority, noBatch, overrides: set, resubmit: 'safe' } as const
+      const submission = { priority, noBatch, resubmit: 'safe' } as const
       const { submitAndWait } = await import('./wait-report.ts')
       return submitAndWait(pullRequests, submission, waitOptions, cli)
     }
@@ -110,9 +110,9 @@ export const prSubmitCommand = command({
     const submit = async (pullRequest: PullRequest) => {
       const { pr, targetBranch } = pullRequest
       const before = await readForPerson(cli, getSubmittedPullRequest, pullRequest)
-      const sent = await send(cli, submitPullRequest, { ...pullRequest, priority, noBatch }, set, {
-        head,
-      }).catch(explainFinished(cli, pullRequest, set, ['ok']))
+      const sent = await send(cli, submitPullRequest, { ...pullRequest, priority, noBatch }, { head }).catch(
+        explainFinished(cli, pullRequest, ['ok']),
+      )
       if (sent === 'printed') return sent
       const record = before ?? checked
       const base = describeBase(pr, record, targetBranch)

@@ -154,21 +154,21 @@ export const prTargetsCommand = command({
   options: {
     upload,
     ...paramsOf(setImpactedTargets, 'repo', 'targetBranch', 'pr', 'sha', 'targets'),
-    set: setOf(setImpactedTargets, {
-      pr: { definitions: [pullRequestArgument] },
-      sha: { definitions: commitOptions, setting: 'sha' },
-      targets: { definitions: targetSources },
-    }),
   },
+  set: setOf(setImpactedTargets, {
+    pr: { definitions: [pullRequestArgument] },
+    sha: { definitions: commitOptions, setting: 'sha' },
+    targets: { definitions: targetSources },
+  }),
   examples: [
     'mergeq pr targets 123 //cart:lib //web:app',
     'mergeq pr targets 123 --exec -- npx nx show projects --affected',
     'mergeq pr targets 123 --all',
   ],
-  run: ({ upload, tooLarge, forkedRun, set }, cli) =>
+  run: ({ upload, tooLarge, forkedRun }, cli) =>
     forOne(cli, setImpactedTargets, upload, async () => {
       const { pr, sha } = upload
-      const sent = await send(cli, setImpactedTargets, { ...upload, tooLarge, forkedRun }, set)
+      const sent = await send(cli, setImpactedTargets, { ...upload, tooLarge, forkedRun })
       if (sent === 'printed') return sent
       const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
       const { targets } = sent.params

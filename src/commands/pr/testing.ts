@@ -1,6 +1,5 @@
 import type { CallResult } from '../../api/call.ts'
 import { tryRead } from '../../api/extra-reads.ts'
-import type { BodyOverride } from '../../api/operation.ts'
 import {
   getMergeQueueTestingDetails,
   getPartialPullRequest,
@@ -173,14 +172,10 @@ function testRunLines(
  * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
  * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-async function readWantedRun(
-  cli: Cli,
-  wanted: WantedRun,
-  overrides: readonly BodyOverride[],
-): Promise<CallResult> {
+async function readWantedRun(cli: Cli, wanted: WantedRun): Promise<CallResult> {
   const { repo, targetBranch, pr } = wanted
   try {
-    return await read(cli, getMergeQueueTestingDetails, wanted, { overrides })
+    return await read(cli, getMergeQueueTestingDetails, wanted)
   } catch (error) {
     const failure = failureOrThrow(error)
     if (pr === undefined || failure.details.status !== 400) throw failure
@@ -195,7 +190,7 @@ async function readWantedRun(
     await cli.logger.debug(
       `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
     )
-    return read(cli, getMergeQueueTestingDetails, { repo, targetBranch, pr: undefined, run }, { overrides })
+    return read(cli, getMergeQueueTestingDetails, { repo, targetBranch, pr: undefined, run })
   }
 }
 
@@ -218,15 +213,15 @@ export const prTestingCommand = command({
   options: {
     wanted: wantedRun,
     web: webOption,
-    set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: flagPullRequest }),
   },
+  set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: flagPullRequest }),
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: { record: getMergeQueueTestingDetails.response, columns: checkColumns },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
-  async run({ wanted, web, set }, cli) {
-    if (cli.options.dryRun) return printRequests(cli, getMergeQueueTestingDetails, [wanted], set)
+  async run({ wanted, web }, cli) {
+    if (cli.options.dryRun) return printRequests(cli, getMergeQueueTestingDetails, [wanted])
     return forOne(cli, getMergeQueueTestingDetails, wanted, async () => {
-      const sent = await readWantedRun(cli, wanted, set)
+      const sent = await readWantedRun(cli, wanted)
       const [run = {}] = sent.response.records
       const checks = readChecks(run)
       const screen = () => ({ heading: testRunLines(run, checks, wanted.repo) })

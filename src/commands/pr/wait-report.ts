@@ -51,12 +51,12 @@ export function submitAndWait(
   options: WaitOptions,
   cli: Cli,
 ): Promise<number> {
-  const { priority, noBatch, overrides } = submission
+  const { priority, noBatch } = submission
   if (cli.options.dryRun) {
     const values = pullRequests.map(each => ({ ...each, priority, noBatch }))
-    return printRequests(cli, submitPullRequest, values, overrides)
+    return printRequests(cli, submitPullRequest, values)
   }
-  return waitAndReport(pullRequests, options, cli, { submission })
+  return waitAndReport(pullRequests, options, cli, submission)
 }
 
 /** Waits until every pull request has an outcome, and prints what happens. Returns the most severe exit code. */
@@ -64,9 +64,9 @@ export async function waitAndReport(
   pullRequests: readonly PullRequest[],
   options: WaitOptions,
   cli: Cli,
-  more: Partial<Pick<Wait, 'submission' | 'overrides'>>,
+  submission?: Submission,
 ): Promise<number> {
-  const wait = startWait(options, cli.client(), timeOfWait(cli), more)
+  const wait = startWait(options, cli.client(), timeOfWait(cli), { submission })
   const reporter = new WaitReporter(pullRequests, wait, cli)
   const isDue = wait.submission !== undefined
   const all = pullRequests.map(pullRequest => track(pullRequest, { isDue }))

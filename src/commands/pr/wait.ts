@@ -1,4 +1,3 @@
-import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
@@ -13,7 +12,6 @@ import { readWaitOptions, waitInputs, waitReads, waitRecord, waitTimeLimit } fro
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
   pullRequests: readonly PullRequest[],
-  set: readonly BodyOverride[],
   { failOnPaused }: WaitOptions,
   cli: Cli,
 ): Promise<number> {
@@ -27,7 +25,7 @@ function printFirstReading(
         getQueue,
         first.map(({ repo, targetBranch }) => ({ repo, targetBranch })),
       )
-    : printRequests(cli, getSubmittedPullRequest, first, set)
+    : printRequests(cli, getSubmittedPullRequest, first)
 }
 
 export const prWaitCommand = command({
@@ -37,8 +35,8 @@ export const prWaitCommand = command({
   options: {
     pullRequests,
     ...waitInputs,
-    set: setOf(getSubmittedPullRequest),
   },
+  set: setOf(getSubmittedPullRequest),
   timeLimit: () => waitTimeLimit,
   exits: [...Object.values(kindOfOutcome), 'unknown-outcome'],
   prints: {
@@ -53,10 +51,10 @@ export const prWaitCommand = command({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async run({ pullRequests, set, ...values }, cli) {
+  async run({ pullRequests, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
-    if (cli.options.dryRun) return printFirstReading(pullRequests, set, options, cli)
+    if (cli.options.dryRun) return printFirstReading(pullRequests, options, cli)
     const { waitAndReport } = await import('./wait-report.ts')
-    return waitAndReport(pullRequests, options, cli, { overrides: set })
+    return waitAndReport(pullRequests, options, cli)
   },
 })

@@ -1,5 +1,4 @@
 import { callOperation } from '../../api/call.ts'
-import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics, queuesIn, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
@@ -186,10 +185,9 @@ export function withMetrics(queues: readonly NamedQueue[], bytes: Uint8Array): r
 export const readQueues = <T extends { readonly name: string; readonly queue: Queue }>(
   queues: readonly T[],
   cli: Cli,
-  overrides: readonly BodyOverride[] = [],
 ) =>
   forEachQueue(cli, queues, async item => {
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue, { overrides })
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue)
     return { item, queue: response.records[0] ?? {}, now: date }
   })
 

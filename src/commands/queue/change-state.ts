@@ -1,4 +1,3 @@
-import type { BodyOverride } from '../../api/operation.ts'
 import * as operations from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -53,15 +52,10 @@ export function describeStateChange(state: SettableState, targetBranch: string, 
 export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
 
 /** Sets the state of a queue, and says what changes. Returns the exit code. */
-export const changeState = (
-  cli: Cli,
-  queue: Queue,
-  state: SettableState,
-  set: readonly BodyOverride[],
-): Promise<number> =>
+export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promise<number> =>
   forOne(cli, setQueueState, queue, async () => {
     const before = await readForPerson(cli, getQueue, queue)
-    const sent = await send(cli, setQueueState, { ...queue, state }, set)
+    const sent = await send(cli, setQueueState, { ...queue, state })
     return show(
       sent,
       before === undefined

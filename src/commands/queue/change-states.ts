@@ -1,4 +1,3 @@
-import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { isSameState } from '../../domain/states.ts'
@@ -23,8 +22,6 @@ interface SeveralOptions {
   readonly file: string | undefined
   readonly record?: string | undefined
   readonly yes: boolean
-  /** What `--set` adds to the requests. */
-  readonly set: readonly BodyOverride[]
 }
 
 /** What pause, resume and drain have in common. */
@@ -40,8 +37,8 @@ export const stateCommand = {
       'Write the states before and after to this file, for queue resume --from (--all, --file)',
     ),
     yes: flag('Skip the confirmation prompt (--all, --file)', { short: 'y' }),
-    set: setOfState,
   },
+  set: setOfState,
   fields: (typed: ReadonlyMap<string, unknown>) =>
     ['--all', '--file', '--from'].some(name => typed.has(name)) ? stateChangeRecord : receiptRecord,
   prints: {
@@ -66,7 +63,7 @@ export function runStateCommand(
   if (queue === undefined) return changeAllStates(cli, state, options)
   if (options.record !== undefined)
     throw usageError('--record requires --all or --file.', 'Add one of them, or omit --record.')
-  return changeState(cli, queue, state, options.set)
+  return changeState(cli, queue, state)
 }
 
 /** Throws a usage error if nobody can be asked, and --yes does not answer. */
@@ -90,7 +87,7 @@ async function changeAllStates(cli: Cli, state: SettableState, options: SeveralO
 async function changeAll(
   cli: Cli,
   state: SettableState,
-  { file, yes, set }: Omit<SeveralOptions, 'record'>,
+  { file, yes }: Omit<SeveralOptions, 'record'>,
   path: string | undefined,
 ): Promise<number> {
   const earlier = path === undefined ? [] : await readEarlierRecord(path, yes, cli)
@@ -109,7 +106,7 @@ async function changeAll(
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = path === undefined ? undefined : await openRecord(path, earlier, cli)
   await record?.save()
-  return changeStates(cli, queues, item => setState(item, { state, set }, record, cli), {
+  return changeStates(cli, queues, item => setState(item, state, record, cli), {
     limit,
     note,
     record: path,
@@ -120,7 +117,7 @@ async function changeAll(
 /** Reads the state of a queue and, where it is another one, changes it. */
 async function setState(
   item: StateChange,
-  { state, set }: { readonly state: SettableState; readonly set: readonly BodyOverride[] },
+  state: SettableState,
   record: StateRecord | undefined,
   cli: Cli,
 ): Promise<StateChangeResult> {
@@ -130,7 +127,7 @@ async function setState(
   await record?.add(change)
   if (isSameState(before, state)) return { result: 'unchanged', before, after: state }
   try {
-    await sendChange(cli, setQueueState, { repo, targetBranch, state }, { overrides: set })
+    await sendChange(cli, setQueueState, { repo, targetBranch, state })
   } catch (error) {
     if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error

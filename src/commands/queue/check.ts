@@ -1,5 +1,4 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -234,12 +233,10 @@ interface SeveralOptions {
   /** The files that name the queues; undefined for every queue that the metrics name. */
   readonly file: string | undefined
   readonly conditions: Conditions
-  /** What `--set` adds to the requests. */
-  readonly set: readonly BodyOverride[]
 }
 
 /** Checks several queues, and prints a row for each. Returns the exit code. */
-async function checkSeveral({ file, conditions, set }: SeveralOptions, cli: Cli): Promise<number> {
+async function checkSeveral({ file, conditions }: SeveralOptions, cli: Cli): Promise<number> {
   const { queues: selected, limit } = await selectQueues(file, cli)
   for (const text of limit) await cli.logger.info(text)
   const queues =
@@ -247,7 +244,7 @@ async function checkSeveral({ file, conditions, set }: SeveralOptions, cli: Cli)
       ? selected
       : await readMetrics(selected, { ...conditions, repo: await limitOf(cli) }, cli)
   const { outcomes, failed: unread } = await forEachQueue(cli, queues, async ({ queue: values, metrics }) => {
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values, { overrides: set })
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values)
     return checkQueue({ values, queue: response.records[0] ?? {}, now: date, metrics }, conditions, cli)
   })
   const checked = outcomes.map(({ item: { metrics, queue: values }, result: checks = [], failure }) => ({
@@ -312,8 +309,8 @@ export const queueCheckCommand = command({
     ),
     only: flag('Check only the conditions that are given, not the default ones'),
     ...severalQueues('Check'),
-    set: setOf(getQueue),
   },
+  set: setOf(getQueue),
   examples: [
     'mergeq queue check',
     'mergeq queue check --stalled 2h --max-not-ready 5',
@@ -322,7 +319,7 @@ export const queueCheckCommand = command({
     'mergeq queue check --all',
     'mergeq queue check -f queues/',
   ],
-  async run({ queue, file, set, only, stalled, notPaused, ...others }, cli) {
+  async run({ queue, file, only, stalled, notPaused, ...others }, cli) {
     const { maxDepth, maxNotReady, statuses } = others
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
     const isGiven = [maxDepth, maxNotReady, statuses, stalled].some(value => value !== undefined)
@@ -332,10 +329,10 @@ export const queueCheckCommand = command({
       ? { ...others, stalled, notPaused, failures: false }
       : { ...others, stalled: stalled ?? defaultStalled, notPaused: true, failures: true }
     if (queue === undefined && cli.options.dryRun) return printSelection(file, cli)
-    if (queue === undefined) return checkSeveral({ file, conditions, set }, cli)
+    if (queue === undefined) return checkSeveral({ file, conditions }, cli)
     const values = queue
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [values], set)
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values, { overrides: set })
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [values])
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values)
     const named = { name: queueName(values), queue: values }
     const [withNumbers] = await readMetrics([named], { ...conditions, repo: values.repo }, cli)
     const metrics = withNumbers?.metrics

@@ -8,11 +8,12 @@ export const queueCreateCommand = command({
   name: 'queue create',
   summary: 'Create a merge queue for a branch',
   operation: createQueue,
-  options: { ...paramsOf(createQueue), set: setOf(createQueue) },
+  options: { ...paramsOf(createQueue) },
+  set: setOf(createQueue),
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
-  run: ({ set, ...queue }, cli) =>
+  run: (queue, cli) =>
     forOne(cli, createQueue, queue, async () => {
-      const sent = await send(cli, createQueue, queue, set)
+      const sent = await send(cli, createQueue, queue)
       return show(sent, `Created the queue for ${queueName(queue)}.`)
     }),
 })

@@ -85,10 +85,10 @@ export const queueDeleteCommand = command({
     ...paramsOf(deleteQueue),
     yes: yesOption,
     cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
-    set: setOf(deleteQueue),
   },
+  set: setOf(deleteQueue),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
-  async run({ yes, cancelAll: cancels, set, ...queue }, cli) {
+  async run({ yes, cancelAll: cancels, ...queue }, cli) {
     const name = queueName(queue)
     let cancellation = ''
     let list: readonly string[] = []
@@ -107,7 +107,7 @@ export const queueDeleteCommand = command({
     const exitCode = cancels ? await cancelAll(queue, cli) : 0
     if (exitCode !== 0) return exitCode
     return forOne(cli, deleteQueue, queue, async () => {
-      const sent = await send(cli, deleteQueue, queue, set).catch(
+      const sent = await send(cli, deleteQueue, queue).catch(
         explained(cli, failure => explainError(failure, queue, cli)),
       )
       return show(sent, `Deleted the queue for ${name}.`)

@@ -22,7 +22,8 @@ export const queueExplainCommand = command({
     ...[getQueue, getPartialPullRequest, getMergeQueueTestingDetails],
     ...[getSubmittedPullRequests, listPullRequests, getMergeQueueMetrics],
   ],
-  options: { queue: queueInput, set: setOf(explainQueue) },
+  options: { queue: queueInput },
+  set: setOf(explainQueue),
   fields: { names: fieldNames(queueExplanationRecord), columns: [] },
   prints: {
     table:
@@ -31,10 +32,10 @@ export const queueExplainCommand = command({
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue explain', 'mergeq queue explain --json | jq -r .verdict'],
-  async run({ queue, set }, cli) {
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue], set)
+  async run({ queue }, cli) {
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
     const { explainQueueAt, queueExplanationJson } = await import('../../api/explain-queue.ts')
-    const explanation = await explainQueueAt({ values: queue, overrides: set }, cli.client(), {
+    const explanation = await explainQueueAt(queue, cli.client(), {
       ofQueue: nextQueueCommands(cli.settings, queue),
       ofPullRequest: pr => nextCommands(cli.settings, { ...queue, pr }),
     })

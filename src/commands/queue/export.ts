@@ -1,5 +1,4 @@
 import { callOperation } from '../../api/call.ts'
-import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
@@ -79,8 +78,6 @@ async function readOldFile(file: string | undefined, cli: Cli): Promise<LoadedFi
 /** A queue, and where it is exported to. */
 interface Export {
   readonly queue: Queue
-  /** What `--set` adds to the request. */
-  readonly overrides: readonly BodyOverride[]
   /** Undefined for standard output. */
   readonly file: string | undefined
   readonly old: LoadedFile | undefined
@@ -93,7 +90,7 @@ interface Export {
 
 /** Exports a queue. Returns what to log. */
 async function exportQueue(
-  { queue, overrides, file, old, isJson, forBranch, folder }: Export,
+  { queue, file, old, isJson, forBranch, folder }: Export,
   includesState: boolean,
   cli: Cli,
 ) {
@@ -101,7 +98,7 @@ async function exportQueue(
   const { repo } = queue
   const targetBranch = forBranch ?? queue.targetBranch
   const name = queueName(queue)
-  const { settings: liveSettings, unsettable } = await requireLive(queue, includesState, cli, overrides)
+  const { settings: liveSettings, unsettable } = await requireLive(queue, includesState, cli)
   const { settings: defaults, path: defaultsPath = '' } =
     file === undefined || old?.content.defaults === false
       ? { settings: {} }
@@ -215,13 +212,7 @@ async function listExports(folder: string, cli: Cli) {
 }
 
 /** Exports every queue that the metrics name to a file of its own. Returns the exit code. */
-async function exportAll(
-  folder: string,
-  yes: boolean,
-  includesState: boolean,
-  overrides: readonly BodyOverride[],
-  cli: Cli,
-): Promise<number> {
+async function exportAll(folder: string, yes: boolean, includesState: boolean, cli: Cli): Promise<number> {
   const { files } = cli.host
   if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])
   const exports = await listExports(folder, cli)
@@ -240,7 +231,7 @@ async function exportAll(
     checkQueueOfFile(path, old?.content ?? {}, { repo: repositoryName(repo), targetBranch })
     await createDirectory(parentDirectory(path), cli)
     const file = { file: path, old, isJson: isJsonFileName(path), folder }
-    return exportQueue({ queue, overrides, ...file }, includesState, cli)
+    return exportQueue({ queue, ...file }, includesState, cli)
   })
   for (const text of results.flatMap(({ warnings }) => warnings)) await cli.logger.warn(text)
   for (const text of results.flatMap(({ notes }) => notes)) await cli.logger.info(text)
@@ -266,22 +257,22 @@ export const queueExportCommand = command({
       values: 'branches',
     }),
     includeState: includeStateInput,
-    set: setOf(getQueue),
   },
+  set: setOf(getQueue),
   examples: [
     'mergeq queue export > queue.yaml',
     'mergeq queue export -f queues/main.yaml',
     'mergeq queue export --all -f queues/ --yes',
     'mergeq queue export --for release-2.x -f queues/release-2.x.yaml',
   ],
-  async run({ file, all, yes, forBranch, includeState, set }, cli) {
+  async run({ file, all, yes, forBranch, includeState }, cli) {
     const { logger } = cli
     if (all && forBranch !== undefined)
       throw usageError('--all and --for cannot be used together.', 'Use only one of them.')
     if (all) {
       if (file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
       isJsonOutput('*.yaml', cli)
-      return exportAll(file, yes, includeState, set, cli)
+      return exportAll(file, yes, includeState, cli)
     }
     const isJson = isJsonOutput(file, cli)
     const old = await readOldFile(file, cli)
@@ -290,8 +281,8 @@ export const queueExportCommand = command({
         ? await queueOfFile(file ?? '', old?.content ?? {}, cli)
         : await queueOfFile(file ?? '', { repo: old?.content.repo }, cli)
     checkQueueOfFile(file ?? '', old?.content ?? {}, { repo: undefined, targetBranch: forBranch }, '--for')
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue], set)
-    const exported = { queue, overrides: set, file, old, isJson, forBranch }
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+    const exported = { queue, file, old, isJson, forBranch }
     const { warnings, notes, digest } = await exportQueue(exported, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)

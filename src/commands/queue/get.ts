@@ -1,4 +1,4 @@
-import type { BodyOverride, Operation } from '../../api/operation.ts'
+import type { Operation } from '../../api/operation.ts'
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -71,19 +71,15 @@ const getEntries: Operation<typeof getQueue.params> = {
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
-export async function printQueue(
-  place: Queue,
-  overrides: readonly BodyOverride[],
-  cli: Cli,
-): Promise<number> {
+export async function printQueue(place: Queue, cli: Cli): Promise<number> {
   const { args, host, logger, options, printer, results, settings } = cli
   const hasEntries =
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
   const operation = hasEntries ? getEntries : getQueue
-  if (options.dryRun) return printRequests(cli, operation, [place], overrides)
+  if (options.dryRun) return printRequests(cli, operation, [place])
   const [sent, activity = {}] = await Promise.all([
-    read(cli, operation, place, { overrides }),
+    read(cli, operation, place),
     results === 'screen' ? readActivity(cli.client(), place) : undefined,
   ])
   const { records } = sent.response
@@ -120,7 +116,8 @@ export const queueGetCommand = command({
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
   alsoSends: [getMergeQueueMetrics, getSubmittedPullRequests],
-  options: { ...paramsOf(getQueue), set: setOf(getQueue) },
+  options: { ...paramsOf(getQueue) },
+  set: setOf(getQueue),
   fields: selectableFields,
   examples: [
     'mergeq queue get',
@@ -128,5 +125,5 @@ export const queueGetCommand = command({
     'mergeq queue get --fields state,mode',
     'mergeq queue get --fields prNumber,state -o csv',
   ],
-  run: ({ set, ...queue }, cli) => printQueue(queue, set, cli),
+  run: printQueue,
 })

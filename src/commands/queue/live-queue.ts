@@ -1,5 +1,4 @@
 import { readIfFound } from '../../api/call.ts'
-import type { BodyOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type LiveSettings, liveSettings } from '../../domain/queue-file.ts'
 import { type Queue, queueName } from '../../domain/values/repository.ts'
@@ -8,13 +7,8 @@ import type { Cli } from '../../run/command.ts'
 import { each, type Outcome, reportErrors } from '../../run/each.ts'
 
 /** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */
-export async function requireLive(
-  queue: Queue,
-  includesState: boolean,
-  cli: Cli,
-  overrides: readonly BodyOverride[] = [],
-): Promise<LiveSettings> {
-  const live = await readLive(queue, includesState, cli, overrides)
+export async function requireLive(queue: Queue, includesState: boolean, cli: Cli): Promise<LiveSettings> {
+  const live = await readLive(queue, includesState, cli)
   if (live !== undefined) return live
   throw new MergeqError('not-found', `The queue for ${queueName(queue)} does not exist.`, {
     hint: 'To use another queue, name it with --repo and --target-branch.',
@@ -27,9 +21,8 @@ export async function readLive(
   queue: Queue,
   includesState: boolean,
   cli: Cli,
-  overrides: readonly BodyOverride[] = [],
 ): Promise<LiveSettings | undefined> {
-  const record = await readIfFound(cli.client(), getQueue, queue, { overrides })
+  const record = await readIfFound(cli.client(), getQueue, queue)
   return record && liveSettings(record, includesState)
 }
 

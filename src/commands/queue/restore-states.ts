@@ -1,4 +1,3 @@
-import type { BodyOverride } from '../../api/operation.ts'
 import { isSameState, stateWords } from '../../domain/states.ts'
 import { parseRepository, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
@@ -25,39 +24,28 @@ interface Restoration extends StateChange {
   readonly state: SettableState | undefined
 }
 
-interface RestoreOptions {
-  readonly yes: boolean
-  /** What `--set` adds to the requests. */
-  readonly set: readonly BodyOverride[]
-}
-
 /** Restores the states of a record. Returns the exit code. */
-export async function restoreStates(cli: Cli, path: string, { yes, set }: RestoreOptions): Promise<number> {
+export async function restoreStates(cli: Cli, path: string, yes: boolean): Promise<number> {
   for (const name of ['--all', '--file', '--repo', '--target-branch'])
     if (cli.args.has(name))
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   requireAnswer(yes, cli)
   const isFile = path !== '-' && (await cli.host.files.exists(path))
-  if (!isFile || cli.options.dryRun) return restoreRows(cli, path, { yes, set }, false)
+  if (!isFile || cli.options.dryRun) return restoreRows(cli, path, yes, false)
   const release = await lockRecord(path, cli).catch(async error => {
     const failure = toMergeqError(error)
     if (failure.kind !== 'output') throw failure
     await cli.logger.warn(`${failure.message} The states are restored all the same.`)
   })
   try {
-    return await restoreRows(cli, path, { yes, set }, release !== undefined)
+    return await restoreRows(cli, path, yes, release !== undefined)
   } finally {
     await release?.()
   }
 }
 
 /** @param isUpdated whether the file gets a note of each queue that is restored */
-async function restoreRows(
-  cli: Cli,
-  path: string,
-  { yes, set }: RestoreOptions,
-  isUpdated: boolean,
-): Promise<number> {
+async function restoreRows(cli: Cli, path: string, yes: boolean, isUpdated: boolean): Promise<number> {
   const rows = await readStateRecord(path, 'mergeq queue pause --all --record writes one.', cli)
   const restorations: Restoration[] = []
   for (const row of rows) {
@@ -70,14 +58,13 @@ async function restoreRows(
   if (cli.options.dryRun) return printReads(restorations, cli)
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = isUpdated ? await openRecord(path, rows, cli) : undefined
-  return changeStates(cli, restorations, item => restoreState(item, record, set, cli))
+  return changeStates(cli, restorations, item => restoreState(item, record, cli))
 }
 
 /** Restores the state of a queue, unless somebody has changed it since. */
 async function restoreState(
   item: Restoration,
   record: StateRecord | undefined,
-  set: readonly BodyOverride[],
   cli: Cli,
 ): Promise<StateChangeResult> {
   const { name, queue, row, state } = item
@@ -102,7 +89,7 @@ async function restoreState(
         : `was ${stateWords(row.before)} before, which cannot be set`,
     )
   await record?.check()
-  await sendChange(cli, setQueueState, { ...queue, state }, { overrides: set })
+  await sendChange(cli, setQueueState, { ...queue, state })
   await record?.restored(row)
   return { result: 'changed', before, after: state }
 }

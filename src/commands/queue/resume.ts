@@ -24,6 +24,6 @@ export const queueResumeCommand = command({
     if (from === undefined) return runStateCommand(cli, 'RUNNING', values)
     if (values.record !== undefined)
       throw usageError('--from and --record cannot be used together.', 'Use only one of them.')
-    return restoreStates(cli, from, values)
+    return restoreStates(cli, from, values.yes)
   },
 })

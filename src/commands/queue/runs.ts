@@ -56,16 +56,16 @@ export const queueRunsCommand = command({
   options: {
     ...paramsOf(listTestRuns),
     limit: limitInput(listTestRuns.params.limit),
-    set: setOf(listTestRuns),
   },
+  set: setOf(listTestRuns),
   fields: { record: listTestRuns.response, columns: runColumns },
   examples: [
     'mergeq queue runs',
     'mergeq queue runs --since 7d --outcome failed',
     'mergeq queue runs --pr 123 --since 45d --json',
   ],
-  run({ set, ...values }, cli) {
-    return runList(cli, listTestRuns, values, set, {
+  run(values, cli) {
+    return runList(cli, listTestRuns, values, {
       columns: runColumns,
       screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
       ending({ shown, complete, isBroken }) {

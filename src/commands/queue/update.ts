@@ -22,9 +22,9 @@ type Settings = Readonly<Record<string, Json | undefined>>
 /** The settings that were sent: those of options, and those of `--set`, as `{ 'a.b': 1 }` for `a.b=1`. */
 function sentSettings(
   { deleteRequiredStatuses, ...options }: Settings,
-  overrides: readonly BodyOverride[],
+  added: readonly BodyOverride[] = [],
 ): Settings {
-  const overridden = overrides.map(({ path, value }) => [path.join('.'), value])
+  const overridden = added.map(({ path, value }) => [path.join('.'), value])
   return {
     ...options,
     ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
@@ -69,7 +69,8 @@ export const queueUpdateCommand = command({
   summary: 'Change queue settings; other settings stay as they are',
   operation: updateQueue,
   alsoSends: [getQueue],
-  options: { ...paramsOf(updateQueue), set: setOf(updateQueue) },
+  options: { ...paramsOf(updateQueue) },
+  set: setOf(updateQueue),
   fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
   prints: {
     table:
@@ -78,14 +79,14 @@ export const queueUpdateCommand = command({
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
-  async run({ set, ...values }, cli) {
+  async run(values, cli) {
     const { repo, targetBranch, ...options } = values
     const queue = { repo, targetBranch }
-    const settings = sentSettings(options, set)
+    const settings = sentSettings(options, cli.client().added?.fields)
     if (cli.options.dryRun && cli.results === 'screen') await showChanges(queue, settings, withoutDryRun(cli))
     const before = await readForPerson(cli, getQueue, queue)
     const code = await forOne(cli, updateQueue, values, async () => {
-      const sent = await send(cli, updateQueue, values, set)
+      const sent = await send(cli, updateQueue, values)
       return sent === 'printed' ? sent : showUpdate(queue, settings, before, sent)
     })
     if (code === 0 && before !== undefined) await suggestUndo(queue, settings, before, cli)

@@ -51,7 +51,6 @@ const queueWaitInputs = {
   interval: waitInputs.interval,
   giveUpAfter: waitInputs.giveUpAfter,
   noBell: waitInputs.noBell,
-  set: setOf(getQueue),
 }
 
 type Ended = QueueProgress & { readonly end: WaitEnd }
@@ -108,6 +107,7 @@ export const queueWaitCommand = command({
   summary: 'Wait until a queue is idle or empty',
   alsoSends: [getQueue, getMergeQueueMetrics],
   options: queueWaitInputs,
+  set: setOf(getQueue),
   timeLimit: () => waitTimeLimit,
   exits: ['timed-out', 'pending'],
   prints: {
@@ -122,8 +122,8 @@ export const queueWaitCommand = command({
     'mergeq queue wait --until empty --json',
     'mergeq queue wait -f queues/ --timeout 30m',
   ],
-  async run({ queue: place, file, until, interval, giveUpAfter, set }, cli) {
-    if (cli.options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place], set)
+  async run({ queue: place, file, until, interval, giveUpAfter }, cli) {
+    if (cli.options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
     if (cli.options.dryRun) return printSelection(file, cli)
     const { logger } = cli
     const client = cli.client()
@@ -142,27 +142,23 @@ export const queueWaitCommand = command({
         ? describeOne(first)
         : `${rest.length} of ${pluralize(all.length, 'queue')}, which are not ${until} yet.`
     }
-    const results = await waitForQueues(
-      { queues, overrides: set, until, interval, giveUpAfter, time },
-      client,
-      {
-        async reportChange(progress) {
-          const isResult = progress.end !== undefined && (!isOne || drawsResults(cli))
-          if (logger.hasSpinner || isResult) return
-          signs.noteOutput()
-          await logger.info(describe(progress))
-        },
-        reportOutage: (text, isOver) => signs.reportOutage(text, isOver),
-        sleep: (delay, all) => signs.sleep(delay, () => describeRest(all, describe)),
-        during(all, rounds) {
-          const textOf = (one: QueueProgress) => `${nameOf(one.place)}: ${summaryOf(one.queue).toLowerCase()}`
-          const times = () => ({ elapsed: time.elapsed(), limit: time.waitLimit })
-          const line = (columns: number) =>
-            withTimes([{ pieces: [describeRest(all(), textOf)], rank: 0 }], times(), columns)
-          return logger.withSpinner(line, rounds)
-        },
+    const results = await waitForQueues({ queues, until, interval, giveUpAfter, time }, client, {
+      async reportChange(progress) {
+        const isResult = progress.end !== undefined && (!isOne || drawsResults(cli))
+        if (logger.hasSpinner || isResult) return
+        signs.noteOutput()
+        await logger.info(describe(progress))
       },
-    ).catch(async error => {
+      reportOutage: (text, isOver) => signs.reportOutage(text, isOver),
+      sleep: (delay, all) => signs.sleep(delay, () => describeRest(all, describe)),
+      during(all, rounds) {
+        const textOf = (one: QueueProgress) => `${nameOf(one.place)}: ${summaryOf(one.queue).toLowerCase()}`
+        const times = () => ({ elapsed: time.elapsed(), limit: time.waitLimit })
+        const line = (columns: number) =>
+          withTimes([{ pieces: [describeRest(all(), textOf)], rank: 0 }], times(), columns)
+        return logger.withSpinner(line, rounds)
+      },
+    }).catch(async error => {
       throw await reportStop(toMergeqError(error), 'Stopped waiting.', cli)
     })
     await ringBell(time, cli)

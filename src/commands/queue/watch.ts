@@ -79,8 +79,8 @@ export const queueWatchCommand = command({
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     heartbeat: option(duration, 'Print a line this often, to show that the watch still runs (-o ndjson)'),
     giveUpAfter: waitInputs.giveUpAfter,
-    set: setOf(getQueue),
   },
+  set: setOf(getQueue),
   fields: combineFields(changeFields, { ...queueFields, columns: [] }),
   prints: {
     table: 'a live view on a terminal; elsewhere, and with --all or --file, one line per change',
@@ -94,17 +94,16 @@ export const queueWatchCommand = command({
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
     'mergeq queue watch --all -o ndjson --since 10m --for 1h',
   ],
-  async run({ queue: place, file, once, since, interval, duration, heartbeat, giveUpAfter, set }, cli) {
+  async run({ queue: place, file, once, since, interval, duration, heartbeat, giveUpAfter }, cli) {
     const { host, options } = cli
     const isSeveral = place === undefined
     checkOptions({ once, duration, since, heartbeat, isSeveral }, cli)
-    if (place !== undefined && once && options.format.prints !== 'records') return printQueue(place, set, cli)
-    if (options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place], set)
+    if (place !== undefined && once && options.format.prints !== 'records') return printQueue(place, cli)
+    if (options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
     if (options.dryRun) return printSelection(file, cli)
     const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
     const isDrawn = place !== undefined && isLive(cli)
     const readerOptions = {
-      overrides: set,
       since,
       startedAt: cli.startedAt,
       // Several queues are read at a time, and of each one departure.

@@ -1,5 +1,4 @@
 import { explain, explanationJson } from '../../../api/explain.ts'
-import type { BodyOverride } from '../../../api/operation.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
 import type { Explanation, NextStep } from '../../../domain/explain/explain-pull-request.ts'
@@ -22,10 +21,10 @@ import { describeTimeToMerge } from '../time-to-merge.ts'
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
 export async function explainAll(
   pullRequests: readonly PullRequest[],
-  { web, set }: { readonly web: boolean; readonly set: readonly BodyOverride[] },
+  web: boolean,
   cli: Cli,
 ): Promise<number> {
-  if (cli.options.dryRun) return printRequests(cli, getPartialPullRequest, pullRequests, set)
+  if (cli.options.dryRun) return printRequests(cli, getPartialPullRequest, pullRequests)
   const isOnly = pullRequests.length === 1
   let isFirst = true
   const steps: NextStep[] = []
@@ -57,12 +56,8 @@ export async function explainAll(
     pullRequests,
     pullRequest =>
       web
-        ? openPullRequest(pullRequest, set, cli)
-        : explain(
-            { values: pullRequest, overrides: set },
-            cli.client(),
-            nextCommands(cli.settings, pullRequest),
-          ),
+        ? openPullRequest(pullRequest, cli)
+        : explain(pullRequest, cli.client(), nextCommands(cli.settings, pullRequest)),
     {
       atOnce: web ? 1 : undefined,
       resource: pullRequest => pullRequest,
@@ -81,12 +76,8 @@ export async function explainAll(
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-async function openPullRequest(
-  pullRequest: PullRequest,
-  overrides: readonly BodyOverride[],
-  cli: Cli,
-): Promise<undefined> {
-  await readRecord(pullRequest, cli, { overrides }, getPartialPullRequest)
+async function openPullRequest(pullRequest: PullRequest, cli: Cli): Promise<undefined> {
+  await readRecord(pullRequest, cli, {}, getPartialPullRequest)
   await openPage(urlOfPullRequest(pullRequest.repo, pullRequest.pr), cli)
 }
 
