@@ -13,8 +13,9 @@ import { sendChange } from '../../run/send.ts'
 import { queueInput } from '../../run/values.ts'
 import { printSelection, selectQueues, severalQueues, unlessSeveral } from './all-queues.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-state.ts'
+import { forEachQueue } from './live-queue.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
-import { lockRecord, openRecord, readEarlierRecord, type StateRecord } from './state-record.ts'
+import { continueRecord, type RecordedChange, readEarlierRecord, writeStateRecord } from './state-record.ts'
 import { describeChanges, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
 
 interface SeveralOptions {
@@ -72,26 +73,15 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
 }
 
 /** Changes the states of several queues. Returns the exit code. */
-async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
-  const { record: path, yes } = options
-  requireAnswer(yes, cli)
-  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, options, undefined)
-  const release = await lockRecord(path, cli)
-  try {
-    return await changeAll(cli, state, options, path)
-  } finally {
-    await release()
-  }
-}
-
-async function changeAll(
+async function changeAllStates(
   cli: Cli,
   state: SettableState,
-  { file, yes }: Omit<SeveralOptions, 'record'>,
-  path: string | undefined,
+  { file, record: path, yes }: SeveralOptions,
 ): Promise<number> {
-  const earlier = path === undefined ? [] : await readEarlierRecord(path, yes, cli)
-  if (cli.options.dryRun && cli.results === 'screen') {
+  requireAnswer(yes, cli)
+  const { dryRun } = cli.options
+  const earlier = path === undefined || dryRun ? [] : await readEarlierRecord(path, yes, cli)
+  if (dryRun && cli.results === 'screen') {
     const named = await selectQueues(file, withoutDryRun(cli)).catch(() => undefined)
     cli.host.interrupted.throwIfAborted()
     if (named !== undefined) {
@@ -99,38 +89,44 @@ async function changeAll(
       for (const text of named.limit) await cli.logger.info(text)
     }
   }
-  if (cli.options.dryRun) return printSelection(file, cli)
+  if (dryRun) return printSelection(file, cli)
   const { queues, limit, note } = await selectQueues(file, cli)
   const description = describeChanges(verbs[state], queues, note)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const record = path === undefined ? undefined : await openRecord(path, earlier, cli)
-  await record?.save()
-  return changeStates(cli, queues, item => setState(item, state, record, cli), {
-    limit,
-    note,
-    record: path,
-    file,
-  })
-}
-
-/** Reads the state of a queue and, where it is another one, changes it. */
-async function setState(
-  item: StateChange,
-  state: SettableState,
-  record: StateRecord | undefined,
-  cli: Cli,
-): Promise<StateChangeResult> {
-  const { repo, targetBranch } = item.queue
-  const before = await readState(item, cli)
-  const change = { repo: repositoryName(repo), targetBranch, before, after: state }
-  await record?.add(change)
-  if (isSameState(before, state)) return { result: 'unchanged', before, after: state }
-  try {
-    await sendChange(cli, setQueueState, { repo, targetBranch, state })
-  } catch (error) {
-    if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
-    throw error
+  const save = async (rows: readonly RecordedChange[]) => {
+    if (path !== undefined) await writeStateRecord(path, rows, cli)
   }
-  return { result: 'changed', before, after: state }
+  // A file that cannot be written ends the command before anything is read.
+  await save(earlier)
+  const { outcomes } = await forEachQueue(cli, queues, item => readState(item, cli))
+  const plan = new Map(
+    outcomes.flatMap(({ item, result: before }) => {
+      const { repo, targetBranch } = item.queue
+      const change = { repo: repositoryName(repo), targetBranch, before: before ?? '', after: state }
+      return before === undefined ? [] : [[item, change] as const]
+    }),
+  )
+  const unread = new Map(outcomes.map(({ item, failure }) => [item, failure]))
+  const changes = [...plan.values()]
+  const refused = new Set<RecordedChange>()
+  await save(continueRecord(earlier, changes))
+  const change = async (item: StateChange): Promise<StateChangeResult> => {
+    const planned = plan.get(item)
+    if (planned === undefined) throw unread.get(item)
+    const { before, after } = planned
+    if (isSameState(before, state)) return { result: 'unchanged', before, after }
+    try {
+      await sendChange(cli, setQueueState, { ...item.queue, state })
+    } catch (error) {
+      if (toMergeqError(error).details.delivery !== 'unknown') refused.add(planned)
+      throw error
+    }
+    return { result: 'changed', before, after }
+  }
+  try {
+    return await changeStates(cli, queues, change, { limit, note, record: path, file })
+  } finally {
+    if (refused.size > 0) await save(continueRecord(earlier, changes, each => !refused.has(each)))
+  }
 }

@@ -1,6 +1,7 @@
 import { isSameState, stateWords } from '../../domain/states.ts'
 import { parseRepository, queueName } from '../../domain/values/repository.ts'
-import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
+import { toIso } from '../../domain/values/time.ts'
+import { MergeqError, usageError } from '../../errors.ts'
 import type { Cli } from '../../run/command.ts'
 import { confirm } from '../../run/confirm.ts'
 import { sendChange } from '../../run/send.ts'
@@ -8,13 +9,7 @@ import { printReads } from './all-queues.ts'
 import { isSettable, type SettableState, setQueueState } from './change-state.ts'
 import { requireAnswer } from './change-states.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
-import {
-  lockRecord,
-  openRecord,
-  type RecordedChange,
-  readStateRecord,
-  type StateRecord,
-} from './state-record.ts'
+import { type RecordedChange, readStateRecord, writeStateRecord } from './state-record.ts'
 import { describeChanges } from './state-words.ts'
 
 /** The return of a queue to the state before a freeze. */
@@ -24,58 +19,48 @@ interface Restoration extends StateChange {
   readonly state: SettableState | undefined
 }
 
-/** Restores the states of a record. Returns the exit code. */
+/** Restores the states of a record, and notes in it which it has restored. Returns the exit code. */
 export async function restoreStates(cli: Cli, path: string, yes: boolean): Promise<number> {
   for (const name of ['--all', '--file', '--repo', '--target-branch'])
     if (cli.args.has(name))
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   requireAnswer(yes, cli)
-  const isFile = path !== '-' && (await cli.host.files.exists(path))
-  if (!isFile || cli.options.dryRun) return restoreRows(cli, path, yes, false)
-  const release = await lockRecord(path, cli).catch(async error => {
-    const failure = toMergeqError(error)
-    if (failure.kind !== 'output') throw failure
-    await cli.logger.warn(`${failure.message} The states are restored all the same.`)
-  })
-  try {
-    return await restoreRows(cli, path, yes, release !== undefined)
-  } finally {
-    await release?.()
-  }
-}
-
-/** @param isUpdated whether the file gets a note of each queue that is restored */
-async function restoreRows(cli: Cli, path: string, yes: boolean, isUpdated: boolean): Promise<number> {
   const rows = await readStateRecord(path, 'mergeq queue pause --all --record writes one.', cli)
-  const restorations: Restoration[] = []
-  for (const row of rows) {
+  const restorations = rows.map((row): Restoration => {
     const queue = { repo: parseRepository(row.repo), targetBranch: row.targetBranch }
     // A queue that was switching modes runs when it has switched.
     const state = row.before === 'SWITCHING_MODES' ? 'RUNNING' : row.before
-    restorations.push({ name: queueName(queue), queue, state: isSettable(state) ? state : undefined, row })
-  }
+    return { name: queueName(queue), queue, state: isSettable(state) ? state : undefined, row }
+  })
   const statement = describeChanges('restores the states of', restorations, '')
   if (cli.options.dryRun) return printReads(restorations, cli)
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const record = isUpdated ? await openRecord(path, rows, cli) : undefined
-  return changeStates(cli, restorations, item => restoreState(item, record, cli))
+  const restored = new Set<RecordedChange>()
+  const restore = async (item: Restoration) => {
+    const result = await restoreState(item, cli)
+    restored.add(item.row)
+    return result
+  }
+  try {
+    return await changeStates(cli, restorations, restore)
+  } finally {
+    const at = toIso(cli.host.clock.now())
+    const noted = rows.map(row => (restored.has(row) ? { restored: at, ...row } : row))
+    if (path !== '-' && restored.size > 0)
+      await writeStateRecord(path, noted, cli).catch(({ message }: Error) =>
+        cli.logger.warn(`${message} The states are restored all the same.`),
+      )
+  }
 }
 
 /** Restores the state of a queue, unless somebody has changed it since. */
-async function restoreState(
-  item: Restoration,
-  record: StateRecord | undefined,
-  cli: Cli,
-): Promise<StateChangeResult> {
+async function restoreState(item: Restoration, cli: Cli): Promise<StateChangeResult> {
   const { name, queue, row, state } = item
   const before = await readState(item, cli)
   const isDone = [row.before, state].some(
     wanted => wanted !== undefined && wanted !== '' && isSameState(before, wanted),
   )
-  if (isDone) {
-    await record?.restored(row)
-    return { result: 'unchanged', before, after: before }
-  }
+  if (isDone) return { result: 'unchanged', before, after: before }
   const skipped = (problem: string) =>
     new MergeqError('stale', `The queue for ${name} ${problem}; it was not changed.`)
   const now = before === '' ? 'in no known state' : stateWords(before)
@@ -88,8 +73,6 @@ async function restoreState(
         ? 'was in no known state before'
         : `was ${stateWords(row.before)} before, which cannot be set`,
     )
-  await record?.check()
   await sendChange(cli, setQueueState, { ...queue, state })
-  await record?.restored(row)
   return { result: 'changed', before, after: state }
 }

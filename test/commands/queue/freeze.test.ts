@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
 import { lockPath } from '../../../src/host/lock.ts'
 import { type Freeze, frozenBranches, openFreeze } from '../../support/freeze.ts'
 import { noon, type Seen } from '../../support/harness.ts'
@@ -105,79 +104,24 @@ describe('a freeze with the file of an earlier one', () => {
   })
 })
 
-describe('a record is used by one process at a time', () => {
-  test('two freezes at once record the states from before the first', async () => {
-    const freeze = openFreeze()
-    const both = await Promise.all([freeze.mergeq(pause, patient), freeze.mergeq(pause, patient)])
-    expect(both.map(({ code }) => code)).toEqual([0, 0])
-    expect(both.map(({ err }) => err).join('')).toContain(
-      'Waiting for another mergeq process, which uses f.json.\n',
-    )
-    expect((await freeze.mergeq(resume)).code).toBe(0)
-    expect(freeze.states).toEqual({ main: 'running', next: 'running', docs: 'running' })
-  })
-
-  test.each([pause, resume])('%s waits 10 seconds for another one, then ends with 2', async line => {
-    const freeze = openFreeze()
-    await freeze.mergeq(pause)
-    freeze.disk.set('f.json.lock', '')
-    const { now } = freeze.clock
-    const { code, err, requests } = await freeze.mergeq(line)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('f.json is used by another mergeq process. Nothing was changed.')
-    expect(Math.round((freeze.clock.now - now) / 1_000)).toBe(11)
-  })
-
-  test('a signal ends the wait', async () => {
-    const freeze = openFreeze()
-    freeze.disk.set('f.json.lock', '')
-    const stop = new AbortController()
-    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
-    const { code, requests } = await freeze.mergeq(pause, { signal: stop.signal })
-    expect({ code, requests }).toEqual({ code: 130, requests: [] })
-  })
-
-  test.each([pause, resume])(
-    '%s changes nothing if another process changes the file all the same',
-    async line => {
-      let isChanged = false
-      const freeze = openFreeze(undefined, ({ path }, { disk }) => {
-        if (isChanged && path.endsWith('getQueue')) disk.set('f.json', '[]')
-        return undefined
-      })
-      await freeze.mergeq(pause)
-      if (line === pause) freeze.states = { main: 'draining', next: 'draining', docs: 'draining' }
-      isChanged = true
-      const before = freeze.states
-      const { code, err } = await freeze.mergeq(line)
-      expect({ code, file: freeze.disk.get('f.json'), states: freeze.states }).toEqual({
-        code: 16,
-        file: '[]',
-        states: before,
-      })
-      expect(err).toContain('f.json was changed by another process')
-    },
-  )
-
-  test('the lock is beside the file, and is broken 10 seconds after its last sign of life', async () => {
-    const path = join(temporaryFolder('mergeq-lock-'), 'f.json')
-    const release = await lockPath(path, 10_000)
-    expect(existsSync(`${path}.lock`)).toBe(true)
-    expect(await lockPath(path, 10_000)).toBeUndefined()
-    await release?.()
-    expect(existsSync(`${path}.lock`)).toBe(false)
-    for (const [age, isBroken] of [
-      [9, false],
-      [11, true],
-    ] as const) {
-      mkdirSync(`${path}.lock`)
-      utimesSync(`${path}.lock`, Date.now() / 1_000 - age, Date.now() / 1_000 - age)
-      const taken = await lockPath(path, 10_000)
-      expect(taken !== undefined).toBe(isBroken)
-      await taken?.()
-      rmSync(`${path}.lock`, { recursive: true, force: true })
-    }
-  })
+test('the lock is beside the file, and is broken 10 seconds after its last sign of life', async () => {
+  const path = join(temporaryFolder('mergeq-lock-'), 'f.json')
+  const release = await lockPath(path, 10_000)
+  expect(existsSync(`${path}.lock`)).toBe(true)
+  expect(await lockPath(path, 10_000)).toBeUndefined()
+  await release?.()
+  expect(existsSync(`${path}.lock`)).toBe(false)
+  for (const [age, isBroken] of [
+    [9, false],
+    [11, true],
+  ] as const) {
+    mkdirSync(`${path}.lock`)
+    utimesSync(`${path}.lock`, Date.now() / 1_000 - age, Date.now() / 1_000 - age)
+    const taken = await lockPath(path, 10_000)
+    expect(taken !== undefined).toBe(isBroken)
+    await taken?.()
+    rmSync(`${path}.lock`, { recursive: true, force: true })
+  }
 })
 
 describe('what limits --all', () => {
