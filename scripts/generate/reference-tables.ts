@@ -6,8 +6,11 @@ import {
   operationName,
   type WriteRecovery,
 } from '../../src/api/operation.ts'
+import { outline, ownRecord, type RecordType, required } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { otherVariables } from '../../src/cli/command-doc.ts'
+import { changeRecord, waitResult } from '../../src/commands/pr/wait-records.ts'
+import { queueWaitRecord } from '../../src/commands/queue/wait.ts'
 import { formatBytes, formatInteger } from '../../src/domain/format.ts'
 import {
   attemptLimit,
@@ -90,6 +93,18 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
       ]
     }),
   )
+
+/** The outlines of records, with the fields that they need not have. */
+const renderRecords = (...records: readonly RecordType[]): string =>
+  [
+    '```text',
+    ...records.map(({ fields }) =>
+      outline(
+        ownRecord(Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, required(each)]))),
+      ),
+    ),
+    '```',
+  ].join('\n')
 
 const formatSeconds = (milliseconds: number): string => `${milliseconds / 1_000} s`
 
@@ -248,6 +263,8 @@ export const referenceParts = (
     ),
     formats: renderFormats(),
     'poll delays': renderPollDelays(),
+    'wait records': renderRecords(changeRecord, waitResult()),
+    'queue wait record': renderRecords(queueWaitRecord),
     'exit codes': renderExitCodeTable(),
     'exit code order': renderExitCodeOrder(),
   },

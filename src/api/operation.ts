@@ -365,20 +365,6 @@ export const operationMethod = (route: Route): 'GET' | 'POST' => (route.startsWi
 /** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
-export const receiptFields: readonly string[] = [
-  'operation',
-  'repo',
-  'targetBranch',
-  'pr',
-  'testId',
-  'ticket',
-  'targets',
-  'ok',
-  'delivery',
-  'exit',
-  'message',
-]
-
 /** Whether a submission was made; null if that is not known. */
 function wasSubmitted(delivery: Delivery, wasQueued: boolean): boolean | null {
   if (delivery === 'unknown') return null

@@ -2,7 +2,7 @@ import { isChange, type Operation, operationMethod, operationName } from '../api
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type OutputFormat, outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
-import type { CommandGroup, OutputDoc, RegisteredCommand } from '../run/command.ts'
+import type { CommandGroup, RegisteredCommand } from '../run/command.ts'
 import { formatArgument, isOption, type OptionDefinition } from '../run/inputs.ts'
 import { globalOptions } from './parse.ts'
 
@@ -44,34 +44,6 @@ function listExitKinds({
 
 const formatRequest = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
 
-function documentOutput({ operations, prints }: RegisteredCommand): OutputDoc {
-  const [operation] = operations === 'any' ? [] : operations
-  if (prints !== undefined || operation === undefined) return prints ?? 'nothing'
-  if (operation.pages !== undefined)
-    return {
-      table: 'one row per record',
-      json: 'one document from the service with all records, and the time range covered',
-      ndjson: 'one record per line, as it arrives',
-    }
-  if (operation.decoder.expects === 'text')
-    return {
-      table: 'a summary on a terminal; on a pipe, the unchanged text from the service',
-      json: 'a list of {"name","type","labels","value"}',
-      ndjson: 'one sample per line',
-    }
-  if (operation.decoder.expects === 'json')
-    return {
-      table: 'a table on a terminal; on a pipe, tab-separated rows',
-      json: 'the document from the service, one per request',
-      ndjson: 'one document per line',
-    }
-  return {
-    table: 'one sentence; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
-    json: 'the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}',
-    ndjson: 'the same, on one line',
-  }
-}
-
 /** Splits `<line>  # exits with <code> <why>`; an example without a comment exits with 0. */
 function parseExample(example: string): { line: string; exit: number; why?: string } {
   const [line = '', exit, why] = example.split(/ +# exits with (\d+) /)
@@ -93,7 +65,7 @@ export function documentCommand(documented: RegisteredCommand) {
     flags: definitions.filter(isOption).map(documentOption),
     sends:
       operations === 'any' ? ['the operation that you name'] : [...new Set(operations.map(formatRequest))],
-    prints: documentOutput(documented),
+    prints: documented.output,
     /** Undefined for a command that ends with the exit code of another program. */
     exitCodes:
       propagatesExitCode === true
@@ -168,7 +140,7 @@ export async function renderJson(
   const { documentSchema } = await import('./json-schema.ts')
   const docs = commands.map(command => ({
     ...toCommandJson(documentCommand(command)),
-    schema: documentSchema(command.command, command.operation),
+    schema: documentSchema(command),
   }))
   if (format.prints === 'records') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
   const program = {

@@ -1,8 +1,9 @@
-import type { Operation } from '../api/operation.ts'
-import type { Field, RecordType } from '../api/operations/fields.ts'
+import { isChange } from '../api/operation.ts'
+import { type Field, fieldOf, list, type RecordType } from '../api/operations/fields.ts'
+import { receiptRecord } from '../api/operations/receipts.ts'
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 import type { JsonObject } from '../json.ts'
-import { documentsOf } from './documents.ts'
+import type { Command } from '../run/command.ts'
 
 const anyOf = (schemas: readonly JsonObject[]): JsonObject => {
   const [first = {}, ...others] = schemas
@@ -65,9 +66,22 @@ const fieldsIn = ({ base, fields }: RecordType): RecordType['fields'] => ({
   ...fields,
 })
 
+type Documented = Pick<Command, 'documents' | 'operation'>
+
+/** Returns the documents of a command: its own, or what its operation returns, and the receipt of a change. */
+function documentsOf({ documents, operation }: Documented): readonly (RecordType | Field)[] {
+  if (documents !== undefined || operation === undefined) return documents ?? []
+  const { response, document = response, decoder } = operation
+  const all = document === undefined ? [] : [decoder.expects === 'text' ? list(document) : document]
+  return isChange(operation) ? [...all, receiptRecord] : all
+}
+
 /** Returns the JSON Schema of a document that a command prints with --json; null if it prints no JSON of its own. */
-export function documentSchema(command: string, operation: Operation | undefined): JsonObject | null {
-  const documents = documentsOf(command, operation)
+export function documentSchema(command: Documented): JsonObject | null {
+  const documents = documentsOf(command)
   if (documents.length === 0) return null
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...anyOf(documents.map(schemaOfField)) }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...anyOf(documents.map(each => schemaOfField(fieldOf(each)))),
+  }
 }

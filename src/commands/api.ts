@@ -8,7 +8,6 @@ import {
   requiredParam,
   type WriteRecovery,
 } from '../api/operation.ts'
-import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
 import { valueFromSettings } from '../api/resolve.ts'
@@ -30,7 +29,7 @@ import {
 import { usageError, withName } from '../errors.ts'
 import { getNumber, isObject, type JsonObject, parseJson } from '../json.ts'
 import { command } from '../run/command.ts'
-import type { RecordFields } from '../run/fields.ts'
+import { fieldsOfRecords, type RecordFields } from '../run/fields.ts'
 import { openInput } from '../run/input-files.ts'
 import { argument, callerOf, flag, option, paramInput } from '../run/inputs.ts'
 import { forOne, send, show } from '../run/send.ts'
@@ -109,11 +108,7 @@ function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFi
   const isPost = ['--field', '--raw-field', '--input', '--method'].some(name => typed.has(name))
   const isChange = operation === undefined ? isPost : operation.recovery !== undefined
   const record = operation?.document ?? operation?.response
-  return {
-    names: record === undefined ? [] : fieldNames(record),
-    columns: [],
-    others: isChange ? 'any' : 'from-response',
-  }
+  return fieldsOfRecords([record], [], isChange ? 'any' : 'from-response')
 }
 
 /** Returns a field `key=value` unchanged. Throws a usage error for any other text. */

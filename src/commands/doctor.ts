@@ -1,3 +1,4 @@
+import { list, oneOf, outline, ownRecord, usual } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
@@ -9,6 +10,7 @@ import type { JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
 import { type Cli, command } from '../run/command.ts'
+import { fieldsOfRecords } from '../run/fields.ts'
 import {
   type Check,
   checks,
@@ -66,6 +68,13 @@ const checkColumns = columns(
 
 /** What `--json` calls the results of checks that found nothing out, or nothing. */
 const listedResults: Readonly<Record<string, string>> = { skip: 'warn', none: 'pass' }
+
+const checkRecord = ownRecord({
+  check: 'string',
+  result: oneOf('pass', 'warn', 'fail'),
+  found: 'string',
+  fix: usual('string'),
+})
 
 /** Returns a report as `--json` lists it. */
 const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
@@ -132,10 +141,11 @@ export const doctorCommand = command({
   exits: ['check-failed'],
   prints: {
     table: 'a checklist; on a pipe, one row per check',
-    json: '[{"check","result","found","fix"}]',
+    json: `[${outline(checkRecord)}]`,
     ndjson: 'one check per line',
   },
-  fields: { names: ['check', 'result', 'found', 'fix'], columns: checkColumns },
+  documents: [list(checkRecord)],
+  fields: fieldsOfRecords([checkRecord], checkColumns),
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, cli) {
     const { printer, options } = cli

@@ -1,4 +1,4 @@
-import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
+import { sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { formatDuration, formatEstimate, formatInteger, pluralize, shorten } from '../domain/format.ts'
@@ -21,6 +21,7 @@ import { columns, rawText, type Table } from '../output/view.ts'
 import { type Cli, command, drawsResults } from '../run/command.ts'
 import { repositoryOrAll } from '../run/common-inputs.ts'
 import { printRequests } from '../run/dry-run.ts'
+import { fieldsOfRecords } from '../run/fields.ts'
 import { flag } from '../run/inputs.ts'
 import { read } from '../run/send.ts'
 import { paramsOf } from '../run/values.ts'
@@ -253,10 +254,7 @@ export const metricsCommand = command({
     queues: flag('Also read each queue: its state, its pull requests and their ages are not in the metrics'),
   },
   // A record is a sample.
-  fields: {
-    names: fieldNames(sampleRecord),
-    columns: sampleColumns,
-  },
+  fields: fieldsOfRecords([sampleRecord], sampleColumns),
   examples: [
     'mergeq metrics',
     'mergeq metrics --target-branch main',

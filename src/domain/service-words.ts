@@ -10,5 +10,3 @@ export interface ServiceWords {
   readonly again: Again | null
   readonly mayBeMerged: boolean
 }
-
-export const serviceWordNames = ['serviceReason', 'by', 'actor', 'again', 'mayBeMerged'] as const

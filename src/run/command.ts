@@ -1,4 +1,5 @@
 import type { AddedFields, Operation } from '../api/operation.ts'
+import type { Field, RecordType } from '../api/operations/fields.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { Token } from '../config/token.ts'
@@ -9,7 +10,7 @@ import type { Environment, Host } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Printer } from '../output/printer.ts'
 import type { Redactor } from '../output/redactor.ts'
-import type { FieldsDefinition } from './fields.ts'
+import type { FieldsDefinition, OutputDoc } from './fields.ts'
 import {
   type Input,
   type Inputs,
@@ -18,12 +19,6 @@ import {
   type OptionValues,
   optionInputs,
 } from './inputs.ts'
-
-/**
- * What the command prints on standard output: one text for every format, or a text for each. Other formats
- * have the rows of the table.
- */
-export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
 
 /** A command: what help, completion and the parser need, and the function that runs it. */
 export interface Command<X extends Options = Options> {
@@ -43,7 +38,12 @@ export interface Command<X extends Options = Options> {
   readonly options?: X
   /** The option `--set`: what a person adds to the requests of an operation, which the client sends. */
   readonly set?: Input<AddedFields>
-  /** What `--fields` can select; by default the fields of receipts, for a change. */
+  /**
+   * What it prints with --json: one of these documents, or several after each other. By default, what its operation
+   * returns, and the receipt of a change.
+   */
+  readonly documents?: readonly (RecordType | Field)[]
+  /** What `--fields` can select from the records that the documents have; by default from the receipts of a change. */
   readonly fields?: FieldsDefinition
   /** The kinds of exit code in addition to those of every command and of its operations. */
   readonly exits?: readonly ErrorKind[]
@@ -84,6 +84,8 @@ export interface RegisteredCommand extends Command {
   readonly definitions: readonly OptionDefinition[]
   readonly inputs: Inputs
   readonly operations: readonly Operation[] | 'any'
+  /** What it prints. */
+  readonly output: OutputDoc
 }
 
 /** Where a command is: its code is loaded when a command line has its words. */
@@ -111,8 +113,11 @@ export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly 
   Promise.all(groups.flatMap(({ commands }) => commands.map(loadCommand)))
 
 export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
-  const definition = await load()
-  const { name, operation, alsoSends = [], options = {}, set } = definition
+  // A file that every command loads.
+  const [definition, { outputOf }] = await Promise.all([load(), import('./fields.ts')])
+  const { name, operation, alsoSends = [], options = {}, set, prints } = definition
+  const operations =
+    alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends]
   const inputs = { ...optionInputs(options), ...(set === undefined ? {} : { added: set }) }
   return {
     ...definition,
@@ -121,7 +126,8 @@ export async function loadCommand({ load, alias }: CommandFile): Promise<Registe
     summary: summaryOf(definition),
     inputs,
     definitions: lastSet(Object.values(inputs).flatMap(input => input.definitions)),
-    operations: alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends],
+    operations,
+    output: outputOf(operations === 'any' ? undefined : operations[0], prints),
   }
 }
 

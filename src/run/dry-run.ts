@@ -1,11 +1,15 @@
 import { prepareRequest } from '../api/call.ts'
 import type { Operation, Params, ParamValues } from '../api/operation.ts'
+import { ownRecord } from '../api/operations/fields.ts'
 import { curlCommand, previewRequest } from '../api/request.ts'
 import type { Output } from '../host/host.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { columns, singleRecord } from '../output/view.ts'
 import type { Cli } from './command.ts'
+
+/** What a preview prints. */
+export const previewRecord = ownRecord({ command: 'string', would: 'string' })
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` without requests

@@ -1,10 +1,17 @@
-import { isChange, type Operation, receiptFields } from '../api/operation.ts'
-import { anyField, fieldNames, type RecordType } from '../api/operations/fields.ts'
+import { isChange, type Operation } from '../api/operation.ts'
+import { anyField, fieldNames, outline, type RecordType } from '../api/operations/fields.ts'
+import { receiptRecord } from '../api/operations/receipts.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../json.ts'
 import type { FieldSelection } from '../output/printer.ts'
 import { type Column, columns, receiptColumns } from '../output/view.ts'
+
+/**
+ * What the command prints on standard output: one text for every format, or a text for each. Other formats
+ * have the rows of the table.
+ */
+export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
@@ -19,41 +26,39 @@ export interface RecordFields {
   readonly others?: 'from-response' | 'any'
 }
 
-/** The fields of a record of the service, which may have further ones, because the service can add some. */
-export interface ServiceFields extends Pick<RecordFields, 'columns'> {
-  readonly record: RecordType | undefined
-}
-
-/** The fields of a command, or a function that finds them, for a command that calls any operation. */
-export type FieldsDefinition = RecordFields | ServiceFields | ((typed: TypedArgs) => RecordFields)
+/** The fields of a command, or a function that finds them, where they depend on what was typed. */
+export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordFields)
 
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
-export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumns }
+/** The fields of records, of which a command prints one or several; the columns have their formats. */
+export const fieldsOfRecords = (
+  records: readonly (RecordType | undefined)[],
+  columns: readonly Column[] = [],
+  others?: RecordFields['others'],
+): RecordFields => ({
+  // Few runs ask for them.
+  get names() {
+    return [...new Set(records.flatMap(record => (record === undefined ? [] : fieldNames(record))))]
+  },
+  columns,
+  ...(others === undefined ? {} : { others }),
+})
+
+/** The fields of a record of the service, which may have further ones, because the service can add some. */
+export const serviceFields = (record: RecordType | undefined, columns?: readonly Column[]): RecordFields =>
+  fieldsOfRecords([record], columns, 'from-response')
+
+export const receiptFields = fieldsOfRecords([receiptRecord], receiptColumns)
 
 /** Returns what `--fields` can select from what a command prints; undefined where only its records say it. */
 export function fieldsOf(
   { fields, operation }: { readonly fields?: FieldsDefinition; readonly operation?: Operation },
   typed: TypedArgs,
 ): RecordFields | undefined {
-  if (fields === undefined && operation !== undefined && isChange(operation)) return receiptRecord
-  if (typeof fields === 'function') return fields(typed)
-  return fields !== undefined && 'record' in fields ? fieldsOfRecord(fields) : fields
+  if (fields === undefined && operation !== undefined && isChange(operation)) return receiptFields
+  return typeof fields === 'function' ? fields(typed) : fields
 }
-
-export const fieldsOfRecord = ({ record, columns }: ServiceFields): RecordFields => ({
-  // Few runs ask for them.
-  get names() {
-    return record === undefined ? [] : fieldNames(record)
-  },
-  columns,
-  others: 'from-response',
-})
-
-export const combineFields = (...all: readonly RecordFields[]): RecordFields => ({
-  names: [...new Set(all.flatMap(({ names }) => names))],
-  columns: all.flatMap(({ columns }) => columns),
-})
 
 /**
  * Creates the selection of the fields that were typed, in their order. Throws a usage error for a name that no
@@ -159,5 +164,33 @@ function collectNames(value: Json | undefined, prefix: string, names: Set<string
     if (names.size >= maxNames) return
     names.add(`${prefix}${key}`)
     collectNames(child, `${prefix}${key}.`, names)
+  }
+}
+
+/** Returns what a command prints: what it says itself, or what follows from its first operation. */
+export function outputOf(operation: Operation | undefined, prints: OutputDoc | undefined): OutputDoc {
+  if (prints !== undefined || operation === undefined) return prints ?? 'nothing'
+  if (operation.pages !== undefined)
+    return {
+      table: 'one row per record',
+      json: 'one document from the service with all records, and the time range covered',
+      ndjson: 'one record per line, as it arrives',
+    }
+  if (operation.decoder.expects === 'text' && operation.response !== undefined)
+    return {
+      table: 'a summary on a terminal; on a pipe, the unchanged text from the service',
+      json: `a list of ${outline(operation.response)}`,
+      ndjson: 'one sample per line',
+    }
+  if (operation.decoder.expects === 'json')
+    return {
+      table: 'a table on a terminal; on a pipe, tab-separated rows',
+      json: 'the document from the service, one per request',
+      ndjson: 'one document per line',
+    }
+  return {
+    table: 'one sentence; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
+    json: `the result of the change (a receipt): ${outline(receiptRecord)}`,
+    ndjson: 'the same, on one line',
   }
 }

@@ -1,7 +1,7 @@
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/json.ts'
-import { fieldsOf, hasName, receiptRecord } from '../../src/run/fields.ts'
+import { fieldsOf, hasName, receiptFields } from '../../src/run/fields.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { operationExamples, testId } from '../support/operations.ts'
@@ -185,7 +185,7 @@ test('every field of a record is a name', { timeout: 120_000 }, async () => {
     const { out } = await story.mergeq(`${line} -o ndjson`, { files })
     const command = allCommands.find(each => each.command === commandOf(line)) ?? {}
     const typed = line.split(' ').map(word => [word === '-f' ? '--file' : word, []] as const)
-    const record = fieldsOf(command, new Map(typed)) ?? receiptRecord
+    const record = fieldsOf(command, new Map(typed)) ?? receiptFields
     const missing = documentsIn(out)
       .flatMap(document => namesIn(document as JsonObject))
       // The items of a list are selected as a whole.

@@ -10,13 +10,17 @@ export interface Field {
   readonly record?: RecordType
   readonly isList?: boolean
   readonly isNullable?: boolean
-  /** Whether the service always returns it. */
+  /** Whether it is always there; false is for `optional` and `usual`. */
   readonly required?: boolean
+  /** Whether most records have it: the outline of the record names it. */
+  readonly isUsual?: boolean
   /** Whether mergeq adds it: the service does not send it. */
   readonly isOurs?: boolean
   /** Whether it is an object whose fields are not known. */
   readonly isOpen?: boolean
   readonly summary?: string | undefined
+  /** Not of a field: a record is none. */
+  readonly fields?: never
 }
 
 export interface RecordType {
@@ -67,9 +71,69 @@ export const words = (...known: readonly string[]): string => `${oneOf(...known)
 export const allRequired = (fields: RecordType['fields']): RecordType['fields'] =>
   Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, required(each)]))
 
+/** A field, or its type: the name of one in TypeScript, or a record. */
+type FieldOrType = Field | RecordType | string
+
+export function fieldOf(each: FieldOrType): Field {
+  if (typeof each === 'string') return field(each)
+  return each.fields === undefined ? each : nested(each)
+}
+
+/** A field that a record of mergeq need not have. */
+export const optional = (each: FieldOrType): Field => ({ ...fieldOf(each), required: false })
+
+/** An optional field that most records have. */
+export const usual = (each: FieldOrType): Field => ({ ...optional(each), isUsual: true })
+
+/**
+ * A record that mergeq prints, with its fields in the order in which they are printed, and always there unless they are
+ * `optional` or `usual`: the names for `--fields`, the JSON schema and the outline in help are made from it.
+ */
+export const ownRecord = (fields: Readonly<Record<string, FieldOrType>>): RecordType => ({
+  name: '',
+  summary: '',
+  fields: Object.fromEntries(
+    Object.entries(fields).map(([name, each]) => [name, { required: true, ...fieldOf(each) }]),
+  ),
+})
+
+/** A record of mergeq with further fields behind its own. */
+export const extended = (record: RecordType, more: Readonly<Record<string, FieldOrType>>): RecordType => ({
+  ...record,
+  fields: { ...record.fields, ...ownRecord(more).fields },
+})
+
+/** Names as an outline has them: `"repo","branch"`. */
+export const quoted = (fields: object): string =>
+  Object.keys(fields)
+    .map(name => JSON.stringify(name))
+    .join(',')
+
+/**
+ * Returns the outline of a record for help, with the fields that are always or usually there: `{"type":"result","pr"}`.
+ *
+ * @param expanded the names of the fields whose own outline it has
+ */
+export function outline(record: RecordType, ...expanded: readonly string[]): string {
+  const outlineOf = ([name, { type, record, isList }]: [string, Field]): string => {
+    const [, word] = /^'(\w+)'$/.exec(type ?? '') ?? []
+    if (word !== undefined) return `"${name}":"${word}"`
+    if (record === undefined || !expanded.includes(name)) return `"${name}"`
+    return `"${name}":${isList ? '[...]' : outline(record)}`
+  }
+  const shown = Object.entries(record.fields).filter(([, { required, isUsual }]) => required || isUsual)
+  return `{${shown.map(outlineOf).join(',')}}`
+}
+
 export const text = field('string')
 export const number = field('number')
 export const flag = field('boolean')
+
+/** The queue that a record is about. */
+export const queueNameFields = { repo: 'string', targetBranch: 'string' }
+
+/** How the part of a command ended that a record is about. */
+export const failureFields = { exit: 'number', message: 'string' }
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export const entryRecord: RecordType = {
@@ -206,103 +270,20 @@ export const testRunRecord: RecordType = {
   },
 }
 
-const linkRecord: RecordType = {
-  name: 'Link',
-  summary: 'A link to a web page.',
-  fields: { html_url: text },
-}
-
-/** A test (docs/reference/service.md, "Test records"). */
-export const testRecord: RecordType = {
-  name: 'TestCase',
-  summary: 'A test case.',
-  fields: {
-    id: field('string', 'A UUID.'),
-    name: text,
-    variant: text,
-    status: nested({
-      name: 'TestStatus',
-      summary: 'The status of a test.',
-      fields: {
-        value: field(words('healthy', 'flaky', 'broken')),
-        reason: text,
-        timestamp: field('string', 'When the status last changed, in ISO 8601.'),
-      },
-    }),
-    quarantined: flag,
-    failure_rate_last_24h: field('number', 'A fraction from 0 to 1.'),
-    failure_rate_last_7d: field('number', 'A fraction from 0 to 1.'),
-    pull_requests_impacted_last_7d: number,
-    most_common_failures: list({
-      name: 'CommonFailure',
-      summary: 'A frequent failure of a test.',
-      fields: {
-        summary: text,
-        occurrence_count: number,
-        last_occurrence: field('string', 'In ISO 8601.'),
-      },
-    }),
-    codeowners: field('readonly string[]'),
-    file_path: text,
-    parent: field('string', 'The test suite.'),
-    classname: text,
-    repository: nested(linkRecord),
-    html_url: text,
-    ticket: nested(linkRecord),
-  },
-}
-
-/** A quarantined test (docs/reference/service.md, "list-quarantined-tests"). */
-export const quarantinedTestRecord: RecordType = {
-  name: 'QuarantinedTest',
-  summary: 'A quarantined test: its failures do not fail a CI job.',
-  fields: {
-    name: text,
-    variant: text,
-    status: field(words('HEALTHY', 'FLAKY', 'BROKEN')),
-    quarantine_setting: field(words('ALWAYS_QUARANTINE', 'AUTO_QUARANTINE')),
-    status_last_updated_at: field('string', 'In ISO 8601.'),
-    codeowners: field('readonly string[]'),
-    file: field('string | null'),
-    parent: field('string', 'The test suite.'),
-    classname: text,
-    test_case_id: field('string', 'Not stable, and not the id of the test in other lists.'),
-  },
-}
-
 /** A sample of a metric, as `metrics --json` prints it. */
 export const sampleRecord: RecordType = {
   name: 'Sample',
   summary: 'One sample of a metric.',
   fields: {
     name: required(text),
-    type: text,
+    type: usual('string'),
     labels: required(open('{ readonly [label: string]: string }')),
     value: required(field('number | string', 'A number, or the text `NaN`, `+Inf` or `-Inf`.')),
   },
 }
 
-const page = open('Page', 'The pagination; for a list that was merged from several pages, only the totals.')
-
-const windowOf = (type: string): Field => ({ ...required(field(type)), isOurs: true })
-
-export const failingTestsRecord: RecordType = {
-  name: 'FailingTests',
-  summary: 'The failing tests of all pages and windows as one list, each test once.',
-  fields: { tests: required(list(testRecord)), page, window: windowOf('TimeWindow') },
-}
-
-export const unhealthyTestsRecord: RecordType = {
-  name: 'UnhealthyTests',
-  summary: 'The flaky and broken tests of all pages as one list, each test once; without failure rates.',
-  fields: { tests: required(list(testRecord)), page, window: windowOf('ListWindow') },
-}
-
-export const quarantinedTestsRecord: RecordType = {
-  name: 'QuarantinedTests',
-  summary: 'The quarantined tests of all pages as one list.',
-  fields: { quarantined_tests: required(list(quarantinedTestRecord)), page, window: windowOf('ListWindow') },
-}
+/** The window of a list, which mergeq adds. */
+export const windowField = (type: string): Field => ({ ...required(field(type)), isOurs: true })
 
 export const pullRequestListRecord: RecordType = {
   name: 'PullRequestList',
@@ -310,7 +291,7 @@ export const pullRequestListRecord: RecordType = {
   fields: {
     pullRequests: required(list(pullRequestRecord)),
     nextCursor: field('string | null', 'The cursor of the next page, if only one page was read.'),
-    window: windowOf('PullRequestWindow'),
+    window: windowField('PullRequestWindow'),
   },
 }
 
@@ -338,12 +319,6 @@ export const testingResultListRecord: RecordType = {
   fields: {
     testingResults: required(list(testingResultRecord)),
     totalItems: number,
-    window: windowOf('TestRunWindow'),
+    window: windowField('TestRunWindow'),
   },
-}
-
-export const testDocumentRecord: RecordType = {
-  name: 'TestDetails',
-  summary: 'A test, in the document of the service.',
-  fields: { test: required(nested(testRecord)) },
 }

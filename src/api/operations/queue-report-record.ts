@@ -1,46 +1,39 @@
-import { allRequired, field, flag, nested, nullable, number, type RecordType, text } from './fields.ts'
+import { nested, nullable, ownRecord, queueNameFields, type RecordType } from './fields.ts'
 
-const anonymous = (fields: RecordType['fields']): RecordType => ({
-  name: '',
-  summary: '',
-  fields: allRequired(fields),
-})
-
-const part = nested(anonymous({ count: number, of: number, share: field('number | null') }))
-const spent = nested(anonymous({ runs: number, minutes: number }))
-const numberOrNull = field('number | null')
+const part = ownRecord({ count: 'number', of: 'number', share: 'number | null' })
+const spent = ownRecord({ runs: 'number', minutes: 'number' })
 
 /** The numbers of a range of finished test runs. */
-const reportedRange = anonymous({
-  start: text,
-  end: text,
-  complete: flag,
-  results: number,
-  unreadable: number,
-  runs: number,
-  withoutRunId: number,
-  pullRequests: nested(anonymous({ merged: part, failed: part, cancelled: part, queued: part })),
-  attempts: nested(anonymous({ results: number, merged: number, perMerged: numberOrNull })),
-  outcomes: nested(
-    anonymous({ passed: part, failed: part, interrupted: part, cancelled: part, other: part }),
-  ),
-  testingTime: nested(
-    anonymous({ runs: number, p50Ms: numberOrNull, p90Ms: numberOrNull, maxMs: numberOrNull }),
-  ),
-  minutes: number,
-  notMerged: nested(anonymous({ failed: spent, interrupted: spent, cancelled: spent })),
-  bisections: nested(anonymous({ batchesSplit: number, runs: number })),
+const reportedRange = ownRecord({
+  start: 'string',
+  end: 'string',
+  complete: 'boolean',
+  results: 'number',
+  unreadable: 'number',
+  runs: 'number',
+  withoutRunId: 'number',
+  pullRequests: ownRecord({ merged: part, failed: part, cancelled: part, queued: part }),
+  attempts: ownRecord({ results: 'number', merged: 'number', perMerged: 'number | null' }),
+  outcomes: ownRecord({ passed: part, failed: part, interrupted: part, cancelled: part, other: part }),
+  testingTime: ownRecord({
+    runs: 'number',
+    p50Ms: 'number | null',
+    p90Ms: 'number | null',
+    maxMs: 'number | null',
+  }),
+  minutes: 'number',
+  notMerged: ownRecord({ failed: spent, interrupted: spent, cancelled: spent }),
+  bisections: ownRecord({ batchesSplit: 'number', runs: 'number' }),
 })
 
 /** What `queue report` gives. */
 export const queueReportRecord: RecordType = {
+  ...ownRecord({
+    ...queueNameFields,
+    range: reportedRange,
+    before: nullable(nested(reportedRange)),
+    notes: 'readonly string[]',
+  }),
   name: 'QueueReport',
   summary: 'The finished test runs of a range beside the range before.',
-  fields: allRequired({
-    repo: text,
-    targetBranch: text,
-    range: nested(reportedRange),
-    before: nullable(nested(reportedRange)),
-    notes: field('readonly string[]'),
-  }),
 }

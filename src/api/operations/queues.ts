@@ -33,7 +33,7 @@ export const queueSettingsRecord: RecordType = {
 }
 
 /** A queue (docs/reference/service.md, "getQueue"). */
-const queueRecord: RecordType = {
+export const queueRecord: RecordType = {
   name: 'Queue',
   summary: 'A queue: its state, its settings, and its pull requests in queue order.',
   base: queueSettingsRecord,

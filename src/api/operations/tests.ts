@@ -46,7 +46,7 @@ import {
   testDocumentRecord,
   testRecord,
   unhealthyTestsRecord,
-} from './fields.ts'
+} from './test-records.ts'
 
 const organizationParams = {
   repo: queueParams.repo,

@@ -1,3 +1,4 @@
+import { list, outline, ownRecord } from '../../api/operations/fields.ts'
 import { resolveSettings } from '../../config/settings.ts'
 import { profileNames, storedTokens } from '../../config/store.ts'
 import { findTokenSource } from '../../config/token.ts'
@@ -5,6 +6,7 @@ import { isMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flagName } from '../../run/inputs.ts'
 
 /** Returns where the token of a profile comes from, for its base URL and for the other origins of its stored tokens. */
@@ -42,15 +44,24 @@ const tokenColumns = columns(
   ['SELECTED', 'selected', 'plain', { priority: 2 }],
 )
 
+const listedTokenRecord = ownRecord({
+  profile: 'string',
+  origin: 'string',
+  source: 'string',
+  from: 'string | null',
+  selected: 'boolean',
+})
+
 export const authListCommand = command({
   name: 'auth list',
   summary: 'List profiles and where their tokens come from',
   prints: {
     table: 'one row per profile and origin; it sends no request and runs no program',
-    json: '[{"profile","origin","source","from","selected"}]; source is variable, file, program, store or none',
+    json: `[${outline(listedTokenRecord)}]; source is variable, file, program, store or none`,
     ndjson: 'one of these per line',
   },
-  fields: { names: ['profile', 'origin', 'source', 'from', 'selected'], columns: tokenColumns },
+  documents: [list(listedTokenRecord)],
+  fields: fieldsOfRecords([listedTokenRecord], tokenColumns),
   examples: ['mergeq auth list', 'mergeq auth list --json'],
   async run(_, cli) {
     const { store } = cli.settings

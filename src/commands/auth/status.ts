@@ -1,3 +1,4 @@
+import { outline, ownRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../errors.ts'
@@ -5,6 +6,7 @@ import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag } from '../../run/inputs.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
@@ -51,6 +53,15 @@ function statusLine(
     : `${token.charAt(0).toUpperCase()}${token.slice(1)} is used for ${origin}; it was not verified.`
 }
 
+const statusRecord = ownRecord({
+  source: 'string',
+  origin: 'string',
+  profile: 'string',
+  settingsFile: 'string',
+  lastCharacters: 'string',
+  verification: 'string',
+})
+
 export const authStatusCommand = command({
   name: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',
@@ -59,13 +70,11 @@ export const authStatusCommand = command({
   exits: ['auth', 'unavailable'],
   prints: {
     table: 'the source, origin and last characters of the token, and whether the service accepts it',
-    json: '{"source","origin","profile","settingsFile","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
+    json: `${outline(statusRecord)}; verification is accepted, rejected, unavailable or skipped`,
     ndjson: 'the same, on one line',
   },
-  fields: {
-    names: ['source', 'origin', 'profile', 'settingsFile', 'lastCharacters', 'verification'],
-    columns: facts,
-  },
+  documents: [statusRecord],
+  fields: fieldsOfRecords([statusRecord], facts),
   options: { noVerify: flag('Do not send the token to the service') },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async run({ noVerify }, cli) {

@@ -1,14 +1,19 @@
+import { outline, ownRecord } from '../../api/operations/fields.ts'
 import { MergeqError } from '../../errors.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { keyArgument } from './key.ts'
+
+const settingRecord = ownRecord({ key: 'string', value: 'string', origin: 'string' })
 
 export const configGetCommand = command({
   name: 'config get',
   summary: 'Print the value of a setting',
   exits: ['not-found'],
-  prints: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
-  fields: { names: ['key', 'value', 'origin'], columns: columns(['VALUE', 'value']) },
+  prints: { table: 'the value', json: outline(settingRecord), ndjson: 'the same, on one line' },
+  documents: [settingRecord],
+  fields: fieldsOfRecords([settingRecord], columns(['VALUE', 'value'])),
   options: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, { settings, printer }) {

@@ -1,9 +1,11 @@
+import { list, optional, outline, ownRecord } from '../../api/operations/fields.ts'
 import { describeCiSystem } from '../../config/ci-systems.ts'
 import { configKeys } from '../../config/setting-definitions.ts'
 import { failureOrThrow } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag } from '../../run/inputs.ts'
 
 /** What a CI job or the checkout gives besides the settings; what they refuse to give is left out. */
@@ -26,19 +28,22 @@ async function findFacts({ settings, host }: Cli): Promise<readonly JsonObject[]
   )
 }
 
+const listedSettingRecord = ownRecord({ key: 'string', value: 'string', origin: optional('string') })
+
 export const configListCommand = command({
   name: 'config list',
   summary: 'List the settings in effect',
   prints: {
     table:
       'one row per setting that has a value; with --show-origin, also for pull request, head commit and CI system',
-    json: '[{"key","value"}]; with --show-origin, also "origin"',
+    json: `[${outline(listedSettingRecord)}]; with --show-origin, also "origin"`,
     ndjson: 'one setting per line',
   },
-  fields: {
-    names: ['key', 'value', 'origin'],
-    columns: columns(['KEY', 'key'], ['VALUE', 'value'], ['ORIGIN', 'origin']),
-  },
+  documents: [list(listedSettingRecord)],
+  fields: fieldsOfRecords(
+    [listedSettingRecord],
+    columns(['KEY', 'key'], ['VALUE', 'value'], ['ORIGIN', 'origin']),
+  ),
   options: { showOrigin: flag('Show where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, cli) {

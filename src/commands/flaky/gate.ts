@@ -1,4 +1,6 @@
 import { incompleteListError, type ListEnd } from '../../api/list.ts'
+import { extended, list, optional, outline, ownRecord } from '../../api/operations/fields.ts'
+import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
@@ -9,7 +11,7 @@ import { getString, isObject, type Json, type JsonObject, parseJson } from '../.
 import { stateSpan } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
-import type { RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { openInput } from '../../run/input-files.ts'
 import { flagInput, type Input, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -23,6 +25,7 @@ import {
   readUnhealthyTests,
   windowOf,
   windowOnlyInput,
+  windowRecord,
 } from './read-tests.ts'
 
 const baselineError = (location: string, problem: string) =>
@@ -101,15 +104,25 @@ async function countOthers(
 const describeOthers = (count: number): string =>
   `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`
 
-const verdictRecord: RecordFields = {
-  names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason', 'notInWindow'],
-  columns: columns(
-    ['OK', 'ok'],
-    ['FAILING', 'failing', 'number'],
-    ['MAX', 'max', 'number'],
-    ['REASON', 'reason'],
-  ),
-}
+const verdictRecord = ownRecord({
+  ok: 'boolean',
+  failing: 'number',
+  max: 'number',
+  baseline: 'number',
+  complete: 'boolean',
+  reason: 'string',
+  // Unknown with --window-only, and where the list was not read.
+  notInWindow: optional('number'),
+})
+
+const gateRecord = extended(verdictRecord, { tests: list(testRecord), window: optional(windowRecord) })
+
+const verdictColumns = columns(
+  ['OK', 'ok'],
+  ['FAILING', 'failing', 'number'],
+  ['MAX', 'max', 'number'],
+  ['REASON', 'reason'],
+)
 
 const maxOption = option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than <n> tests failed', {
   example: '10',
@@ -158,11 +171,12 @@ export const flakyGateCommand = command({
     windowOnly: windowOnlyInput,
   },
   set: setOf(listTests),
-  fields: verdictRecord,
+  documents: [gateRecord],
+  fields: fieldsOfRecords([verdictRecord], verdictColumns),
   exits: ['check-failed'],
   prints: {
     table: 'the result, in one line',
-    json: '{"ok","failing","max","baseline","complete","reason","tests"}',
+    json: outline(gateRecord),
     ndjson: 'the same, on one line',
   },
   examples: [
@@ -206,7 +220,7 @@ export const flakyGateCommand = command({
       records: [verdict],
       document: ([first = {}]) =>
         cli.options.fields.length > 0 ? first : { ...verdict, tests, window: windowOf(range, complete) },
-      columns: verdictRecord.columns,
+      columns: verdictColumns,
       screen: () => ({ heading: [[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason} (${rangeText})`]] }),
     })
     // The notes would give the number of tests of a list that was not read.

@@ -14,6 +14,7 @@ import { truncateCell } from '../../output/text-width.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { webOption } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { argument, flagInput, option } from '../../run/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -266,7 +267,7 @@ export const flakyGetCommand = command({
     web: webOption,
   },
   set: setOf(getTestDetails, { testId: testArgument }),
-  fields: { record: getTestDetails.response, columns: factColumns },
+  fields: serviceFields(getTestDetails.response, factColumns),
   exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',

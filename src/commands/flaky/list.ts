@@ -9,6 +9,7 @@ import { get, getString, type JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { flagName, type Input, paramInput } from '../../run/inputs.ts'
 import { type ListEnding, runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -137,7 +138,7 @@ export const flakyListCommand = command({
     sort: listSort,
   },
   set: setOf(listFailingTests),
-  fields: { record: listFailingTests.response, columns: csvColumns },
+  fields: serviceFields(listFailingTests.response, csvColumns),
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',

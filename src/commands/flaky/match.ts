@@ -1,5 +1,6 @@
 import { incompleteListError } from '../../api/list.ts'
-import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
+import { list, nested, nullable, optional, outline, ownRecord, usual } from '../../api/operations/fields.ts'
+import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeWhen } from '../../domain/time-range.ts'
@@ -9,7 +10,7 @@ import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
-import type { RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { expandFiles, openInput } from '../../run/input-files.ts'
 import { flag, type Input, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -24,6 +25,7 @@ import {
   readUnhealthyTests,
   windowOf,
   windowOnlyInput,
+  windowRecord,
 } from './read-tests.ts'
 import { createMatcher, type TestMatch } from './same-test.ts'
 
@@ -149,15 +151,25 @@ async function checkWhole(
 /** The range that a hint suggests. */
 const widerRange = '30d'
 
-/** A record is a failed test; `test` is the record of the service. */
-const matchRecord: RecordFields = {
-  names: [
-    ...['verdict', 'name', 'classname', 'parent', 'file', 'test', 'inWindow'],
-    ...fieldNames(testRecord).map(field => `test.${field}`),
-    `test${anyField}`,
-  ],
-  columns: matchColumns,
-}
+/** A failed test; `test` is the record of the service. */
+const matchRecord = ownRecord({
+  verdict: 'string',
+  name: 'string',
+  classname: 'string | null',
+  parent: 'string | null',
+  file: 'string | null',
+  test: usual({ ...nullable(nested(testRecord)), isOpen: true }),
+  inWindow: optional('boolean'),
+})
+
+const reportRecord = ownRecord({
+  counts: ownRecord({
+    failed: 'number',
+    ...Object.fromEntries(verdicts.map(verdict => [verdict, 'number'])),
+  }),
+  tests: list(matchRecord),
+  window: windowRecord,
+})
 
 // Without filters: a hidden test would count as new.
 const { repo, org, since, until, pageSize, maxPages } = listFailingTests.params
@@ -181,12 +193,13 @@ export const flakyMatchCommand = command({
     windowOnly: windowOnlyInput,
   },
   set: setOf(listTests),
-  fields: matchRecord,
+  documents: [reportRecord],
+  fields: fieldsOfRecords([matchRecord], matchColumns),
   exits: ['check-failed'],
   prints: {
     table: 'one row per failed test, new failures first',
-    json: '{"counts":{"failed","new","unknown","known","quarantined"},"tests":[...],"window"}',
-    ndjson: 'one failed test per line: {"verdict","name","classname","parent","file","test"}',
+    json: outline(reportRecord, 'counts', 'tests'),
+    ndjson: `one failed test per line: ${outline(matchRecord)}`,
   },
   examples: [
     'mergeq flaky match junit.xml --since 7d',

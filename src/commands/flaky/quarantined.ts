@@ -3,6 +3,7 @@ import { getString } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { idColumn, nameColumn, ownerColumn, shortId } from './list.ts'
@@ -49,7 +50,7 @@ export const flakyQuarantinedCommand = command({
     limit: limitInput(listQuarantinedTests.params.limit),
   },
   set: setOf(listQuarantinedTests),
-  fields: { record: listQuarantinedTests.response, columns: quarantinedColumns },
+  fields: serviceFields(listQuarantinedTests.response, quarantinedColumns),
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
   run: (values, cli) =>
     runList(cli, listQuarantinedTests, values, {

@@ -1,5 +1,6 @@
 import { type ListEnd, readList, readToEnd } from '../../api/list.ts'
 import type { ParamValues } from '../../api/operation.ts'
+import { ownRecord } from '../../api/operations/fields.ts'
 import {
   failingTestsPage,
   listFailingTests,
@@ -23,6 +24,9 @@ type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit
 
 export const rangeOf = (values: FailingTests, { startedAt }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, startedAt, flagName)
+
+/** The range of a document. */
+export const windowRecord = ownRecord({ start: 'string', end: 'string', complete: 'boolean' })
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
 export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({

@@ -2,6 +2,7 @@ import { listUnhealthyTests } from '../../api/operations/tests.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { idColumn, lastColumns, nameColumn, ownerColumn, quarantinedColumn } from './list.ts'
@@ -36,7 +37,7 @@ export const flakyUnhealthyCommand = command({
     limit: limitInput(listUnhealthyTests.params.limit),
   },
   set: setOf(listUnhealthyTests),
-  fields: { record: listUnhealthyTests.response, columns: unhealthyColumns },
+  fields: serviceFields(listUnhealthyTests.response, unhealthyColumns),
   examples: [
     'mergeq flaky unhealthy --status broken',
     'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',

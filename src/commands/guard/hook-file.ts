@@ -1,10 +1,12 @@
+import { extended, optional, ownRecord } from '../../api/operations/fields.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { withoutTokens } from '../../config/token-program.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import type { Cli } from '../../run/command.ts'
-import { printPreview } from '../../run/dry-run.ts'
+import { previewRecord, printPreview } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'
@@ -62,10 +64,16 @@ async function findHookPath(host: Host): Promise<string> {
 const hookColumns = columns(['HOOK', 'hook', 'id'], ['RESULT', 'did'])
 const lineColumns = columns(['LINE', 'line', 'prose'])
 
-export const hookFields = {
-  names: ['hook', 'did', 'line', 'command', 'would'],
-  columns: [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
-}
+/** What was done to the hook. */
+export const hookRecord = ownRecord({ hook: 'string', did: 'string' })
+
+/** The same, with the line to add to a hook that another program manages; null if it is there already. */
+export const installedHookRecord = extended(hookRecord, { line: optional('string | null') })
+
+export const hookFields = fieldsOfRecords(
+  [installedHookRecord, previewRecord],
+  [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
+)
 
 /**
  * Returns the hook in which a line must be added because `core.hooksPath` leads git to other hooks than those of the

@@ -1,8 +1,9 @@
+import { outline } from '../../api/operations/fields.ts'
 import { listHeads } from '../../config/checkout.ts'
 import { failureOrThrow } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { flag } from '../../run/inputs.ts'
-import { hookFields, installHook } from './hook-file.ts'
+import { hookFields, installedHookRecord, installHook } from './hook-file.ts'
 import { maxWait } from './push.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
@@ -23,9 +24,10 @@ export const guardInstallCommand = command({
   exits: ['refused'],
   prints: {
     table: 'the path of the hook and what was done; with core.hooksPath, the line to add to a hook',
-    json: '{"hook","did"}; did is installed or nothing; with core.hooksPath also "line"',
+    json: `${outline(installedHookRecord)}; did is installed or nothing; with core.hooksPath also "line"`,
     ndjson: 'the same, on one line',
   },
+  documents: [installedHookRecord],
   fields: hookFields,
   options: { failClosed: flag('Also block a push if the queue cannot be read') },
   examples: ['mergeq guard install', 'mergeq guard install --fail-closed'],

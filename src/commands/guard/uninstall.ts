@@ -1,5 +1,6 @@
+import { outline } from '../../api/operations/fields.ts'
 import { command } from '../../run/command.ts'
-import { hookFields, uninstallHook } from './hook-file.ts'
+import { hookFields, hookRecord, uninstallHook } from './hook-file.ts'
 
 export const guardUninstallCommand = command({
   name: 'guard uninstall',
@@ -8,9 +9,10 @@ export const guardUninstallCommand = command({
   exits: ['refused'],
   prints: {
     table: 'the path of the hook and what was done',
-    json: '{"hook","did"}; did is removed or nothing',
+    json: `${outline(hookRecord)}; did is removed or nothing`,
     ndjson: 'the same, on one line',
   },
+  documents: [hookRecord],
   fields: hookFields,
   examples: ['mergeq guard uninstall'],
   run: (_, cli) => uninstallHook(cli),

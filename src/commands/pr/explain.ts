@@ -1,11 +1,12 @@
 import { explainPullRequest } from '../../api/operations/conclusions.ts'
-import { fieldNames } from '../../api/operations/fields.ts'
+import { outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../run/command.ts'
 import { webOption } from '../../run/common-inputs.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
 
 export const prExplainCommand = command({
@@ -17,11 +18,12 @@ export const prExplainCommand = command({
     web: webOption,
   },
   set: setOf(explainPullRequest),
-  fields: { names: fieldNames(explanationRecord), columns: [] },
+  documents: [explanationRecord],
+  fields: fieldsOfRecords([explanationRecord]),
   prints: {
     table:
       'the verdict, the reasons, the next steps, and whether to submit again; of several pull requests, their numbers first',
-    json: '{"pr","targetBranch","title","verdict","state","since","queue","testRun","reasons","next","submitAgain","unread"}',
+    json: outline(explanationRecord),
     ndjson: 'the same, on one line for each pull request',
   },
   examples: [

@@ -12,6 +12,7 @@ import { getNumber } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command, drawsResults } from '../../run/command.ts'
 import { webOption } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
 import { forEach, isSheet, read, readForPerson, send, webPage } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
@@ -60,7 +61,8 @@ export const prGetCommand = command({
     web: webOption,
   },
   set: setOf(getSubmittedPullRequest),
-  fields: { record: shownPullRequestRecord, columns: recordColumns },
+  documents: [shownPullRequestRecord],
+  fields: serviceFields(shownPullRequestRecord, recordColumns),
   exits: outcomes,
   examples: [
     'mergeq pr get 123',

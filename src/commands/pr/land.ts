@@ -1,9 +1,16 @@
+import { oneOf, optional, outline, ownRecord } from '../../api/operations/fields.ts'
 import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { landOptions } from '../../domain/wait-options.ts'
 import { command } from '../../run/command.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
-import { readWaitOptions, submitRecord, waitInputs, waitReads } from './wait-options.ts'
+import { readWaitOptions, waitInputs, waitReads } from './wait-options.ts'
+import { changeRecord, submittedField, waitColumns, waitResult } from './wait-records.ts'
+
+const resultRecord = waitResult({ ...submittedField, attempts: optional('number') })
+
+const attemptRecord = ownRecord({ type: oneOf('attempt'), pr: 'number', attempt: 'number', reason: 'string' })
 
 export const prLandCommand = command({
   name: 'pr land',
@@ -24,10 +31,10 @@ export const prLandCommand = command({
   prints: {
     table: 'the result of each pull request, as `mergeq pr wait` prints it',
     json: 'one result per pull request, that of `mergeq pr wait` with "submitted" and "attempts"',
-    ndjson:
-      'the lines of `mergeq pr wait`, and one line per submission, {"type":"attempt","pr","attempt","reason"}',
+    ndjson: `the lines of \`mergeq pr wait\`, and one line per submission, ${outline(attemptRecord)}`,
   },
-  fields: { ...submitRecord, names: [...submitRecord.names, 'attempts', 'attempt'] },
+  documents: [resultRecord],
+  fields: fieldsOfRecords([resultRecord, changeRecord, attemptRecord], waitColumns),
   examples: [
     'mergeq pr land 123',
     'mergeq pr land 123 --attempts 5 --timeout 4h',

@@ -10,6 +10,7 @@ import { usageError } from '../../errors.ts'
 import { columns, pullRequestCsvColumns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { type Input, paramInput } from '../../run/inputs.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -87,7 +88,7 @@ export const prListCommand = command({
     states,
   },
   set: setOf(listPullRequests),
-  fields: { record: listPullRequests.response, columns: listColumns },
+  fields: serviceFields(listPullRequests.response, listColumns),
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',

@@ -1,10 +1,12 @@
 import { checkHead, resolveHead } from '../../api/head-commit.ts'
+import { extended, optional, outline } from '../../api/operations/fields.ts'
 import {
   cancelPullRequest,
   getSubmittedPullRequest,
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { receiptRecord } from '../../api/operations/receipts.ts'
 import { joinList } from '../../domain/format.ts'
 import { describeResubmission } from '../../domain/priorities.ts'
 import { describeBase, isStacked } from '../../domain/stacks.ts'
@@ -13,23 +15,22 @@ import type { PullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { styled } from '../../output/styled-text.ts'
-import { singleRecord } from '../../output/view.ts'
+import { receiptColumns, singleRecord } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
-import { receiptRecord } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, readForPerson, send, show } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 import { explainFinished } from './reads.ts'
-import {
-  readWaitOptions,
-  submitRecord,
-  waitCommand,
-  waitInputs,
-  waitReads,
-  waitTimeLimit,
-} from './wait-options.ts'
+import { readWaitOptions, waitCommand, waitInputs, waitReads, waitTimeLimit } from './wait-options.ts'
+import { changeRecord, submittedField, waitColumns, waitResult } from './wait-records.ts'
 
-const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted', 'stacked'] }
+const submitReceiptRecord = extended(receiptRecord, {
+  submitted: 'boolean | null',
+  stacked: optional('boolean'),
+})
+
+const resultRecord = waitResult(submittedField)
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -85,10 +86,14 @@ export const prSubmitCommand = command({
   prints: {
     table:
       'one sentence per pull request; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
-    json: 'one result (a receipt) per pull request, {"operation","repo","targetBranch","pr","ok","delivery","submitted"}; with --wait, that of the wait with "submitted"',
+    json: `one result (a receipt) per pull request, ${outline(submitReceiptRecord)}; with --wait, that of the wait with "submitted"`,
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
-  fields: typed => (typed.has('--wait') ? submitRecord : submitReceiptRecord),
+  documents: [submitReceiptRecord, resultRecord],
+  fields: typed =>
+    typed.has('--wait')
+      ? fieldsOfRecords([resultRecord, changeRecord], waitColumns)
+      : fieldsOfRecords([submitReceiptRecord], receiptColumns),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',

@@ -39,6 +39,7 @@ import { columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { argsForPullRequest, webOption } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, read, show, webPage } from '../../run/send.ts'
 import { pullRequestOf, setOf } from '../../run/values.ts'
@@ -216,7 +217,7 @@ export const prTestingCommand = command({
   },
   set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: flagPullRequest }),
   // A row is made from several fields: a check run and a status have other names for the same thing.
-  fields: { record: getMergeQueueTestingDetails.response, columns: checkColumns },
+  fields: serviceFields(getMergeQueueTestingDetails.response, checkColumns),
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
   async run({ wanted, web }, cli) {
     if (cli.options.dryRun) return printRequests(cli, getMergeQueueTestingDetails, [wanted])

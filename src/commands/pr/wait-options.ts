@@ -3,16 +3,12 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { serviceWordNames } from '../../domain/service-words.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'
 import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
-import { getArray, getString } from '../../json.ts'
-import { columns } from '../../output/view.ts'
 import { type Cli, timeOfWait } from '../../run/command.ts'
-import type { RecordFields } from '../../run/fields.ts'
 import { flag, type OptionValues, option } from '../../run/inputs.ts'
 
 /** The default of `--timeout` of a wait. */
@@ -34,45 +30,6 @@ export const waitInputs = {
   failOnPaused: flag('Exit 8 if the queue is paused'),
   noBell: { ...flag('Do not ring the terminal bell when a wait of more than 10s ends'), advanced: true },
 }
-
-/** A record of a wait is a result or, in NDJSON, also a state change. */
-export const waitRecord: RecordFields = {
-  names: [
-    ...['type', 'pr', 'repo', 'title', 'url', 'outcome', 'state', 'reason', 'failingChecks'],
-    ...serviceWordNames,
-    'stacked',
-    ...['elapsedSeconds', 'exit'],
-    ...['from', 'to', 'at', 'position'],
-  ],
-  columns: columns(
-    ['PR', 'pr', 'pr'],
-    ['OUTCOME', 'outcome'],
-    ['STATE', 'state', 'state'],
-    ['SECONDS', 'elapsedSeconds', 'number'],
-  ),
-}
-
-/** The columns of a result in Markdown, which is the summary of a CI job. */
-export const markdownColumns = columns(
-  ['PR', 'pr', 'pr'],
-  ['OUTCOME', 'outcome'],
-  ['REASON', 'reason'],
-  ['URL', 'url'],
-  [
-    'FAILING CHECKS',
-    'failingChecks',
-    'plain',
-    {
-      show: row =>
-        getArray(row, 'failingChecks')
-          .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
-          .join(', '),
-    },
-  ],
-)
-
-/** A record of a wait that submits. */
-export const submitRecord: RecordFields = { ...waitRecord, names: [...waitRecord.names, 'submitted'] }
 
 /** Reads the options of a wait for a number of pull requests. */
 export async function readWaitOptions(

@@ -41,7 +41,7 @@ import {
   type WaitObserver,
 } from '../../wait/wait.ts'
 import { readActivity } from '../queue/screen.ts'
-import { markdownColumns, waitRecord } from './wait-options.ts'
+import { markdownColumns, waitColumns } from './wait-records.ts'
 import { continueLines, describeWaiting, endLines, stopSentence, waitLine } from './wait-screen.ts'
 
 /** Submits pull requests, waits for them, and prints what happens. Returns the most severe exit code. */
@@ -280,6 +280,6 @@ const resultOf = (
   isMarkdown = false,
 ): Result => ({
   ...singleRecord(record),
-  columns: isMarkdown ? markdownColumns : waitRecord.columns,
+  columns: isMarkdown ? markdownColumns : waitColumns,
   screen: () => ({ heading: lines() }),
 })

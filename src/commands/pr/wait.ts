@@ -1,3 +1,4 @@
+import { outline } from '../../api/operations/fields.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
@@ -6,8 +7,12 @@ import { queueName } from '../../domain/values/repository.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
-import { readWaitOptions, waitInputs, waitReads, waitRecord, waitTimeLimit } from './wait-options.ts'
+import { readWaitOptions, waitInputs, waitReads, waitTimeLimit } from './wait-options.ts'
+import { changeRecord, waitColumns, waitResult } from './wait-records.ts'
+
+const resultRecord = waitResult()
 
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
@@ -42,10 +47,11 @@ export const prWaitCommand = command({
   prints: {
     table:
       'the result of each pull request, with failing checks and next commands (on a pipe, one row; in Markdown, with reason, URL and failing checks); changes go to standard error',
-    json: 'one result per pull request: {"type":"result","pr","title","url","outcome","state","reason","elapsedSeconds","exit"}, and "failingChecks" if it failed',
-    ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
+    json: `one result per pull request: ${outline(resultRecord)}, and "failingChecks" if it failed`,
+    ndjson: `one line per change, ${outline(changeRecord)}, then the results`,
   },
-  fields: waitRecord,
+  documents: [resultRecord],
+  fields: fieldsOfRecords([resultRecord, changeRecord], waitColumns),
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',

@@ -1,5 +1,15 @@
-import { receiptFields } from '../../api/operation.ts'
+import {
+  failureFields,
+  oneOf,
+  open,
+  optional,
+  outline,
+  ownRecord,
+  queueNameFields,
+  usual,
+} from '../../api/operations/fields.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
+import { sentFields } from '../../api/operations/receipts.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { fileName, textual } from '../../domain/values/types.ts'
@@ -11,7 +21,7 @@ import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../run/confirm.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
-import { combineFields, type RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { applyPlan, suggestDiff } from './apply-plan.ts'
 import { differenceRecord, printPlans } from './diff.ts'
@@ -28,33 +38,35 @@ import { fileInput, includeStateInput, readItems, settingsOf } from './queue-fil
 import { readSettingsRecord, writeSettingsRecord } from './settings-record.ts'
 import { suggestUndo } from './update.ts'
 
-const resultRecord: RecordFields = {
-  names: [
-    ...receiptFields,
-    'file',
-    'result',
-    'before',
-    'before.<name>',
-    'after',
-    'after.<name>',
-    'changed',
-    'notApplied',
-    'digest',
-  ],
-  columns: columns(
-    ['REPOSITORY', 'repo'],
-    ['BRANCH', 'targetBranch'],
-    ['OK', 'ok'],
-    ['RESULT', 'result'],
-    ['CHANGED', 'changed'],
-    ['MESSAGE', 'message', 'prose'],
-  ),
-}
+/** The result of a queue. One that needs no change has no receipt. */
+const resultRecord = ownRecord({
+  ...queueNameFields,
+  file: 'string',
+  operation: optional(sentFields.operation),
+  ok: 'boolean',
+  delivery: optional(sentFields.delivery),
+  result: oneOf('changed', 'created', 'unchanged', 'error'),
+  before: open('object | null'),
+  after: open('object | null'),
+  ...failureFields,
+  changed: 'readonly string[]',
+  notApplied: optional('readonly string[]'),
+  digest: usual('string'),
+})
+
+const resultColumns = columns(
+  ['REPOSITORY', 'repo'],
+  ['BRANCH', 'targetBranch'],
+  ['OK', 'ok'],
+  ['RESULT', 'result'],
+  ['CHANGED', 'changed'],
+  ['MESSAGE', 'message', 'prose'],
+)
 
 const printResult = (record: JsonObject, { printer }: Cli): Promise<void> =>
   printer.add({
     ...singleRecord(record),
-    columns: resultRecord.columns,
+    columns: resultColumns,
     screen: () => ({ sentence: record.ok === true ? (getString(record, 'message') ?? '') : '' }),
   })
 
@@ -128,11 +140,12 @@ export const queueApplyCommand = command({
   summary: 'Apply queue settings from files; other settings stay as they are',
   alsoSends: [updateQueue, getQueue, createQueue],
   // --dry-run prints the differences.
-  fields: combineFields(resultRecord, differenceRecord),
+  documents: [resultRecord],
+  fields: fieldsOfRecords([resultRecord, differenceRecord], resultColumns),
   exits: ['not-found', 'differs', 'stale', 'output'],
   prints: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
-    json: 'one result (a receipt) per queue: {"repo","targetBranch","file","ok","result","before","after","exit","message","changed","digest"}, with the settings of before and after that changed, and those that are not visible yet in "notApplied"',
+    json: `one result (a receipt) per queue: ${outline(resultRecord)}, with the settings of before and after that changed, and those that are not visible yet in "notApplied"`,
     ndjson: 'the same, one per line',
   },
   options: {

@@ -1,5 +1,7 @@
+import { list, outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { receiptRecord } from '../../api/operations/receipts.ts'
 import { isSameState } from '../../domain/states.ts'
 import { type Queue, repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
@@ -7,7 +9,7 @@ import { toMergeqError, usageError } from '../../errors.ts'
 import type { Cli } from '../../run/command.ts'
 import { canPrompt, confirm, promptError } from '../../run/confirm.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
-import { receiptRecord } from '../../run/fields.ts'
+import { fieldsOfRecords, receiptFields } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { sendChange } from '../../run/send.ts'
 import { queueInput } from '../../run/values.ts'
@@ -16,7 +18,7 @@ import { changeState, type SettableState, setOfState, setQueueState } from './ch
 import { forEachQueue } from './live-queue.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
 import { continueRecord, type RecordedChange, readEarlierRecord, writeStateRecord } from './state-record.ts'
-import { describeChanges, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
+import { describeChanges, recordAdvice, stateChangeColumns, stateChangeRecord, verbs } from './state-words.ts'
 
 interface SeveralOptions {
   /** The files that name the queues; undefined for every queue that the metrics name. */
@@ -40,12 +42,15 @@ export const stateCommand = {
     yes: flag('Skip the confirmation prompt (--all, --file)', { short: 'y' }),
   },
   set: setOfState,
+  documents: [receiptRecord, list(stateChangeRecord)],
   fields: (typed: ReadonlyMap<string, unknown>) =>
-    ['--all', '--file', '--from'].some(name => typed.has(name)) ? stateChangeRecord : receiptRecord,
+    ['--all', '--file', '--from'].some(name => typed.has(name))
+      ? fieldsOfRecords([stateChangeRecord], stateChangeColumns)
+      : receiptFields,
   prints: {
     table:
       'one sentence (on a pipe, the row pr, ok, delivery (how sure the result is), message); with --all or --file, one row per queue',
-    json: 'the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}; with --all or --file, a list of {"repo","targetBranch","ok","result","before","after","exit","message"}',
+    json: `the result of the change (a receipt): ${outline(receiptRecord)}; with --all or --file, a list of ${outline(stateChangeRecord)}`,
     ndjson: 'the same, one per line',
   },
 }

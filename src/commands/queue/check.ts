@@ -1,4 +1,12 @@
 import { tryRead } from '../../api/extra-reads.ts'
+import {
+  failureFields,
+  list,
+  oneOf,
+  outline,
+  ownRecord,
+  queueNameFields,
+} from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -20,7 +28,7 @@ import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import type { RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
 import { queueInput, setOf } from '../../run/values.ts'
@@ -212,22 +220,27 @@ function checkError(values: Queue, failed: readonly HealthCheck[], cli: Cli): Me
   })
 }
 
-const conditionRecord: RecordFields = {
-  names: ['check', 'ok', 'reason'],
-  columns: columns(['CHECK', 'check'], ['OK', 'ok'], ['REASON', 'reason', 'prose']),
-}
+const conditionRecord = ownRecord({ check: 'string', ok: 'boolean', reason: 'string' })
 
-const queueCheckRecord: RecordFields = {
-  names: ['repo', 'targetBranch', 'ok', 'result', 'checks', 'notReady', 'exit', 'message'],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-    ['OK', 'ok'],
-    ['RESULT', 'result'],
-    ['MESSAGE', 'message', 'prose'],
-    ['NOT READY', 'notReady', 'number'],
-  ),
-}
+const conditionColumns = columns(['CHECK', 'check'], ['OK', 'ok'], ['REASON', 'reason', 'prose'])
+
+const queueCheckRecord = ownRecord({
+  ok: 'boolean',
+  ...queueNameFields,
+  result: oneOf('pass', 'fail', 'error'),
+  checks: list(conditionRecord),
+  notReady: 'number | null',
+  ...failureFields,
+})
+
+const queueCheckColumns = columns(
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+  ['OK', 'ok'],
+  ['RESULT', 'result'],
+  ['MESSAGE', 'message', 'prose'],
+  ['NOT READY', 'notReady', 'number'],
+)
 
 interface SeveralOptions {
   /** The files that name the queues; undefined for every queue that the metrics name. */
@@ -253,7 +266,7 @@ async function checkSeveral({ file, conditions }: SeveralOptions, cli: Cli): Pro
   }))
   await cli.printer.print({
     records: checked.map(recordOf),
-    columns: queueCheckRecord.columns,
+    columns: queueCheckColumns,
     screen: () => ({
       columns: columns(
         ['REPOSITORY', 'repo', 'id'],
@@ -290,10 +303,14 @@ export const queueCheckCommand = command({
   exits: ['check-failed', 'incomplete'],
   prints: {
     table: 'one row per condition; with --all or --file, one row per queue',
-    json: '{"ok","repo","targetBranch","result","checks","notReady","exit","message"}; with --all or --file, a list of them',
+    json: `${outline(queueCheckRecord)}; with --all or --file, a list of them`,
     ndjson: 'one condition per line; with --all or --file, one queue per line',
   },
-  fields: typed => (typed.has('--all') || typed.has('--file') ? queueCheckRecord : conditionRecord),
+  documents: [queueCheckRecord, list(queueCheckRecord)],
+  fields: typed =>
+    typed.has('--all') || typed.has('--file')
+      ? fieldsOfRecords([queueCheckRecord], queueCheckColumns)
+      : fieldsOfRecords([conditionRecord], conditionColumns),
   options: {
     queue: unlessSeveral(queueInput),
     maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),
@@ -346,7 +363,7 @@ export const queueCheckCommand = command({
     await cli.printer.print({
       records: checks.map(withoutSummary),
       document: records => ({ ...recordOf({ values, checks, notReady }), checks: records }),
-      columns: conditionRecord.columns,
+      columns: conditionColumns,
       screen: () => ({
         columns: columns(
           ['RESULT', 'result', 'state'],

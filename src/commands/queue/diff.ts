@@ -1,4 +1,5 @@
 import { callOperation } from '../../api/call.ts'
+import { list, optional, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { differences, settingsDigest } from '../../domain/queue-file.ts'
@@ -15,7 +16,7 @@ import type { Json, JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import type { RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { type FlagInput, flag, option } from '../../run/inputs.ts'
 import { type NamedQueue, namedQueues } from './all-queues.ts'
 import { formatSetting, formatValue } from './format-setting.ts'
@@ -38,16 +39,36 @@ import {
   settingsOf,
 } from './queue-files.ts'
 
-export const differenceRecord: RecordFields = {
-  names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-    ['SETTING', 'setting', 'id'],
-    ['LIVE', 'live', 'prose'],
-    ['FILE', 'file', 'prose'],
-  ),
-}
+export const differenceRecord = ownRecord({
+  ...queueNameFields,
+  setting: 'string',
+  live: optional('Json'),
+  file: optional('Json'),
+})
+
+const differenceColumns = columns(
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+  ['SETTING', 'setting', 'id'],
+  ['LIVE', 'live', 'prose'],
+  ['FILE', 'file', 'prose'],
+)
+
+const comparedRecord = ownRecord({
+  ...queueNameFields,
+  file: 'string',
+  exists: optional('boolean'),
+  digest: optional('string | null'),
+  exit: optional('number'),
+  message: optional('string'),
+})
+
+const diffRecord = ownRecord({
+  same: 'boolean | null',
+  digest: 'string | null',
+  queues: list(comparedRecord),
+  changes: list(differenceRecord),
+})
 
 const recordOfPlan = ({ queue: values }: { readonly queue: Queue }, nameRepository = repositoryName) => ({
   repo: nameRepository(values.repo),
@@ -67,7 +88,7 @@ interface PlansOptions {
 export async function printPlans(
   reading: PlanResults,
   cli: Cli,
-  { undescribed = [], screenColumns = differenceRecord.columns }: PlansOptions = {},
+  { undescribed = [], screenColumns = differenceColumns }: PlansOptions = {},
 ): Promise<number> {
   const { printer, logger } = cli
   const { plans, failed } = reading
@@ -106,7 +127,7 @@ export async function printPlans(
     await printer.print({
       records,
       document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
-      columns: differenceRecord.columns,
+      columns: differenceColumns,
       rows: rowsOf(records, formatValue),
       screen: () => ({
         columns: screenColumns,
@@ -166,7 +187,7 @@ async function compareBranches(
     ['live', targetBranch],
     ['file', branch],
   ])
-  const screenColumns = differenceRecord.columns
+  const screenColumns = differenceColumns
     .filter(({ path }) => path !== 'targetBranch')
     .map(column => ({ ...column, title: titles.get(column.path) ?? column.title }))
   const code = await printPlans({ plans: [plan], failed: [] }, cli, { screenColumns })
@@ -187,11 +208,12 @@ export const queueDiffCommand = command({
   name: 'queue diff',
   summary: 'Compare queue settings with files, or with those of another queue',
   alsoSends: [getQueue, getMergeQueueMetrics],
-  fields: differenceRecord,
+  documents: [diffRecord],
+  fields: fieldsOfRecords([differenceRecord], differenceColumns),
   exits: ['differs'],
   prints: {
     table: 'one row per setting that differs, with the live value and the value in the file',
-    json: '{"same","digest","queues","changes"}; a queue that could not be read has "exit" and "message"',
+    json: `${outline(diffRecord)}; a queue that could not be read has "exit" and "message"`,
     ndjson: 'one difference per line',
   },
   options: {
@@ -224,7 +246,7 @@ export const queueDiffCommand = command({
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
-    if (offline) return (await import('./diff-offline.ts')).checkOffline(items, differenceRecord.columns, cli)
+    if (offline) return (await import('./diff-offline.ts')).checkOffline(items, differenceColumns, cli)
     const [first] = items
     if (cli.options.dryRun && first !== undefined) return printRequests(cli, getQueue, [first.queue])
     const reading = await createPlans(items, includeState, cli)

@@ -1,5 +1,5 @@
 import { explainQueue } from '../../api/operations/conclusions.ts'
-import { fieldNames } from '../../api/operations/fields.ts'
+import { outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import {
   getMergeQueueTestingDetails,
@@ -13,6 +13,7 @@ import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { queueInput, setOf } from '../../run/values.ts'
 
 export const queueExplainCommand = command({
@@ -24,11 +25,12 @@ export const queueExplainCommand = command({
   ],
   options: { queue: queueInput },
   set: setOf(explainQueue),
-  fields: { names: fieldNames(queueExplanationRecord), columns: [] },
+  documents: [queueExplanationRecord],
+  fields: fieldsOfRecords([queueExplanationRecord]),
   prints: {
     table:
       'the verdict, the reasons, the pull request at the head, those that are not ready, and the next steps',
-    json: '{"targetBranch","verdict","state","mode","depth","head","testing","concurrency","batches","notReady","notReadyPullRequests","reasons","next","unread"}',
+    json: outline(queueExplanationRecord),
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue explain', 'mergeq queue explain --json | jq -r .verdict'],

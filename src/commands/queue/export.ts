@@ -1,6 +1,7 @@
 import { callOperation } from '../../api/call.ts'
+import { nested, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getQueue } from '../../api/operations/queues.ts'
+import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { isSameSetting, type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
@@ -243,6 +244,7 @@ export const queueExportCommand = command({
   summary: 'Export queue settings to a file for version control',
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['not-found'],
+  documents: [nested(ownRecord({ ...queueNameFields, settings: queueSettingsRecord }))],
   prints: 'the settings as YAML, or as JSON with --json; nothing with --file',
   options: {
     file: option(

@@ -1,7 +1,7 @@
 import type { Operation } from '../../api/operation.ts'
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getQueue } from '../../api/operations/queues.ts'
+import { getQueue, queueRecord } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
@@ -11,7 +11,7 @@ import { getArray, isObject } from '../../json.ts'
 import { type Column, columns, pullRequestCsvColumns } from '../../output/view.ts'
 import { type Cli, command, readsMore } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecord, hasName, type RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords, hasName, type RecordFields, serviceFields } from '../../run/fields.ts'
 import { read, show } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { notReadySentence, queueScreen, readActivity, readTestedTogether } from './screen.ts'
@@ -31,10 +31,10 @@ const position: Column = { title: 'position', path: 'position', format: 'number'
 const csvColumns = [...pullRequestCsvColumns, position]
 
 /** The fields of a queue. */
-export const queueFields = fieldsOfRecord({ record: getQueue.response, columns: [] })
+const queueFields = serviceFields(queueRecord)
 
 /** The fields of its pull requests, which are the rows of the table. */
-const entryFields = fieldsOfRecord({ record: entryRecord, columns: entryColumns })
+const entryFields = serviceFields(entryRecord, entryColumns)
 
 /**
  * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.
@@ -50,11 +50,8 @@ function selectableFields(args: ParsedArgs): RecordFields {
       'Select fields of the pull requests or fields of the queue.',
     )
   if (ofEntry !== undefined) return entryFields
-  return {
-    ...queueFields,
-    // An error about an unknown name lists all names.
-    names: [...new Set([...queueFields.names, ...entryFields.names])],
-  }
+  // An error about an unknown name lists all names.
+  return fieldsOfRecords([queueRecord, entryRecord], [], 'from-response')
 }
 
 /** Reads the pull requests of a queue, each as a record. */

@@ -1,13 +1,15 @@
+import { extended, list, optional, outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { queueSummaryRecord } from '../../api/operations/records.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { defaultHost, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import { columns } from '../../output/view.ts'
+import { type Column, columns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { repositoryOrAll } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import type { RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag } from '../../run/inputs.ts'
 import { read } from '../../run/send.ts'
 import { paramsOf } from '../../run/values.ts'
@@ -23,30 +25,23 @@ import {
   withMetrics,
 } from './all-queues.ts'
 
-/** The fields of a queue; its state and mode only if each queue is read. */
-const queueFields = (includeState: boolean): RecordFields => ({
-  names: [
-    'repo',
-    'branch',
-    ...(includeState ? ['state', 'mode'] : []),
-    'depth',
-    'testing',
-    'merged',
-    'failed',
-    'notReady',
-  ],
-  columns: [
-    ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id']),
-    ...(includeState ? columns(['STATE', 'state', 'state'], ['MODE', 'mode', 'plain', { priority: 4 }]) : []),
-    ...columns(
-      ['DEPTH', 'depth', 'number'],
-      ['TESTING', 'testing', 'number', { priority: 3 }],
-      ['MERGED 1H', 'merged', 'number', { priority: 2 }],
-      ['FAILED 1H', 'failed', 'number', { priority: 1 }],
-      ['NOT READY', 'notReady', 'number', { priority: 2 }],
-    ),
-  ],
+/** A queue; its state and mode only if each queue is read. */
+const listedQueueRecord = extended(queueSummaryRecord, {
+  state: optional('QueueState | null'),
+  mode: optional('string | null'),
 })
+
+const queueColumns = (includeState: boolean): readonly Column[] => [
+  ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id']),
+  ...(includeState ? columns(['STATE', 'state', 'state'], ['MODE', 'mode', 'plain', { priority: 4 }]) : []),
+  ...columns(
+    ['DEPTH', 'depth', 'number'],
+    ['TESTING', 'testing', 'number', { priority: 3 }],
+    ['MERGED 1H', 'merged', 'number', { priority: 2 }],
+    ['FAILED 1H', 'failed', 'number', { priority: 1 }],
+    ['NOT READY', 'notReady', 'number', { priority: 2 }],
+  ),
+]
 
 /** Returns a queue of the list. */
 const recordOf = ({ queue: { repo, targetBranch }, metrics }: NamedQueue) =>
@@ -114,10 +109,17 @@ export const queueListCommand = command({
     file: queuesFile('List'),
     includeState: flag('Read each queue for its state and mode, which the metrics do not say'),
   },
-  fields: typed => queueFields(typed.has('--include-state')),
+  documents: [list(listedQueueRecord)],
+  fields(typed) {
+    const includeState = typed.has('--include-state')
+    return fieldsOfRecords(
+      [includeState ? listedQueueRecord : queueSummaryRecord],
+      queueColumns(includeState),
+    )
+  },
   prints: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
-    json: 'a list of {"repo","branch","depth","testing","merged","failed","notReady"}; with --include-state also "state" and "mode", null for a queue that cannot be read',
+    json: `a list of ${outline(queueSummaryRecord)}; with --include-state also "state" and "mode", null for a queue that cannot be read`,
     ndjson: 'one queue per line',
   },
   examples: [
@@ -134,7 +136,7 @@ export const queueListCommand = command({
     const { response } = await read(cli, getMergeQueueMetrics, values)
     const { records, failed } = await readList(response.bytes, selected?.queues, values, includeState, cli)
     for (const text of selected?.limit ?? []) await cli.logger.info(text)
-    const { columns } = queueFields(includeState)
+    const columns = queueColumns(includeState)
     const footer = includeState ? [] : ['To read the state of each queue, add --include-state.']
     await cli.printer.print({
       records,

@@ -1,5 +1,5 @@
 import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
-import { fieldNames } from '../../api/operations/fields.ts'
+import { outline } from '../../api/operations/fields.ts'
 import { queueReportRecord } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
@@ -15,6 +15,7 @@ import type { JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flagName, paramInput } from '../../run/inputs.ts'
 import { readListOf } from '../../run/lists.ts'
 import { queueInput } from '../../run/values.ts'
@@ -132,10 +133,11 @@ export const queueReportCommand = command({
     until: paramInput('until', testRunRange.until),
     maxPages: paramInput('maxPages', listTestRuns.params.maxPages),
   },
-  fields: { names: fieldNames(queueReportRecord), columns: measureColumns },
+  documents: [queueReportRecord],
+  fields: fieldsOfRecords([queueReportRecord], measureColumns),
   prints: {
     table: 'one row per measure, each with its total',
-    json: '{"repo","targetBranch","range","before","notes"}; "before" is null if it was not read',
+    json: `${outline(queueReportRecord)}; "before" is null if it was not read`,
     ndjson: 'the same, on one line',
   },
   examples: [

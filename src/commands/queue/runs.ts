@@ -7,6 +7,7 @@ import { getNumber, getString } from '../../json.ts'
 import { type Column, columns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
+import { serviceFields } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 
@@ -58,7 +59,7 @@ export const queueRunsCommand = command({
     limit: limitInput(listTestRuns.params.limit),
   },
   set: setOf(listTestRuns),
-  fields: { record: listTestRuns.response, columns: runColumns },
+  fields: serviceFields(listTestRuns.response, runColumns),
   examples: [
     'mergeq queue runs',
     'mergeq queue runs --since 7d --outcome failed',

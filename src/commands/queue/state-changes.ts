@@ -8,7 +8,7 @@ import type { Cli } from '../../run/command.ts'
 import { each } from '../../run/each.ts'
 import { read } from '../../run/send.ts'
 import { setQueueState } from './change-state.ts'
-import { stateChangeRecord, stateChangeScreen, suggestReturn } from './state-words.ts'
+import { stateChangeColumns, stateChangeScreen, suggestReturn } from './state-words.ts'
 
 /** One of several queues whose state changes. */
 export interface StateChange {
@@ -75,7 +75,7 @@ export async function changeStates<T extends StateChange>(
   const records = recordsWith(repositoryName)
   await cli.printer.print({
     records,
-    columns: stateChangeRecord.columns,
+    columns: stateChangeColumns,
     screen: () => ({ columns: stateChangeScreen, rows: recordsWith(shortRepositoryName) }),
   })
   const counts = ['changed', 'unchanged', 'skipped', 'error'].flatMap(word => {

@@ -1,20 +1,27 @@
+import { failureFields, oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { joinTruncated, pluralize } from '../../domain/format.ts'
 import { columns } from '../../output/view.ts'
 import type { Cli } from '../../run/command.ts'
 import type { SettableState } from './change-state.ts'
 
-/** What `--fields` selects from the rows of several queues. */
-export const stateChangeRecord = {
-  names: ['repo', 'targetBranch', 'ok', 'result', 'before', 'after', 'exit', 'message'],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-    ['RESULT', 'result'],
-    ['BEFORE', 'before', 'state'],
-    ['AFTER', 'after', 'state'],
-    ['MESSAGE', 'message', 'prose'],
-  ),
-}
+/** What is printed of each of several queues. */
+export const stateChangeRecord = ownRecord({
+  ...queueNameFields,
+  ok: 'boolean',
+  result: oneOf('changed', 'unchanged', 'skipped', 'error'),
+  before: 'string | null',
+  after: 'string | null',
+  ...failureFields,
+})
+
+export const stateChangeColumns = columns(
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+  ['RESULT', 'result'],
+  ['BEFORE', 'before', 'state'],
+  ['AFTER', 'after', 'state'],
+  ['MESSAGE', 'message', 'prose'],
+)
 
 /** The columns that a person sees: the message of an error stands in the place of its word. */
 export const stateChangeScreen = columns(

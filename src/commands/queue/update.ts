@@ -1,17 +1,18 @@
 import { type CallResult, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
-import { fieldNames } from '../../api/operations/fields.ts'
+import { outline } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
+import { receiptRecord } from '../../api/operations/receipts.ts'
 import { isEmptySetting, isOnlyRead } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { stateOf } from '../../domain/states.ts'
 import type { CommandWords } from '../../domain/suggested-command.ts'
 import { type Queue, queueName } from '../../domain/values/repository.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
-import { columns, keyValueTable, type Result } from '../../output/view.ts'
+import { columns, keyValueTable, type Result, receiptColumns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
-import { receiptRecord } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flagName, kebabCase } from '../../run/inputs.ts'
 import { forOne, readForPerson, send, show } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
@@ -71,11 +72,11 @@ export const queueUpdateCommand = command({
   alsoSends: [getQueue],
   options: { ...paramsOf(updateQueue) },
   set: setOf(updateQueue),
-  fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
+  fields: fieldsOfRecords([queueSettingsRecord, receiptRecord], receiptColumns),
   prints: {
     table:
       'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery (how sure the result is), message',
-    json: 'the document from the service, or else the result of the change (a receipt): {"operation","repo","targetBranch","pr","ok","delivery"}',
+    json: `the document from the service, or else the result of the change (a receipt): ${outline(receiptRecord)}`,
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],

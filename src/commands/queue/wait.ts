@@ -1,3 +1,4 @@
+import { oneOf, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { formatDuration, pluralize } from '../../domain/format.ts'
@@ -14,7 +15,7 @@ import { columns, type Result, singleRecord } from '../../output/view.ts'
 import { type Cli, command, drawsResults, timeOfWait } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { reportErrors, withResource } from '../../run/each.ts'
-import type { RecordFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { option } from '../../run/inputs.ts'
 import { explainNotFound } from '../../run/send.ts'
 import { queueInput, setOf } from '../../run/values.ts'
@@ -22,20 +23,25 @@ import type { QueueProgress } from '../../wait/queue.ts'
 import { waitInputs, waitTimeLimit } from '../pr/wait-options.ts'
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
 
-const resultRecord: RecordFields = {
-  names: [
-    ...['type', 'repo', 'targetBranch', 'until', 'outcome', 'depth', 'testing'],
-    ...['elapsedSeconds', 'exit'],
-  ],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-    ['OUTCOME', 'outcome'],
-    ['DEPTH', 'depth', 'number'],
-    ['TESTING', 'testing', 'number'],
-    ['SECONDS', 'elapsedSeconds', 'number'],
-  ),
-}
+export const queueWaitRecord = ownRecord({
+  type: oneOf('result'),
+  ...queueNameFields,
+  until: 'string',
+  outcome: 'string',
+  depth: 'number | null',
+  testing: 'number | null',
+  elapsedSeconds: 'number',
+  exit: 'number',
+})
+
+const resultColumns = columns(
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+  ['OUTCOME', 'outcome'],
+  ['DEPTH', 'depth', 'number'],
+  ['TESTING', 'testing', 'number'],
+  ['SECONDS', 'elapsedSeconds', 'number'],
+)
 
 const summaryOf = (queue: JsonObject | undefined): string =>
   queue === undefined ? 'not read yet' : summarizeQueue(queue)
@@ -88,7 +94,7 @@ function resultOf(ended: Ended, name: string, until: QueueCondition, { settings 
   }
   return {
     ...singleRecord(record),
-    columns: resultRecord.columns,
+    columns: resultColumns,
     screen: () => ({ heading: lines() }),
   }
 }
@@ -113,10 +119,11 @@ export const queueWaitCommand = command({
   prints: {
     table:
       'the result (on a pipe, one row); with --all or --file, one per queue; changes go to standard error',
-    json: '{"type":"result","repo","targetBranch","until","outcome","depth","testing","elapsedSeconds","exit"}; with --all or --file, one per queue',
+    json: `${outline(queueWaitRecord)}; with --all or --file, one per queue`,
     ndjson: 'the same, on one line',
   },
-  fields: resultRecord,
+  documents: [queueWaitRecord],
+  fields: fieldsOfRecords([queueWaitRecord], resultColumns),
   examples: [
     'mergeq queue wait --timeout 30m',
     'mergeq queue wait --until empty --json',

@@ -1,3 +1,4 @@
+import { extended, oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { joinTruncated } from '../../domain/format.ts'
 import {
   describeCause,
@@ -6,7 +7,6 @@ import {
   type QueueChange,
 } from '../../domain/queue-changes.ts'
 import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
-import { serviceWordNames } from '../../domain/service-words.ts'
 import { type Queue, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { isNotFound } from '../../errors.ts'
@@ -14,26 +14,27 @@ import { getArray, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { type Cli, readsMore } from '../../run/command.ts'
 import { withResource } from '../../run/each.ts'
-import type { RecordFields } from '../../run/fields.ts'
 import type { QueuesView } from '../../wait/watch-queues.ts'
+import { changeRecord } from '../pr/wait-records.ts'
 import { notReadySentence, readActivity } from './screen.ts'
 
-/** A record is the queue, as the first reading shows it, a change, or a sign of life. */
-export const changeFields: RecordFields = {
-  names: [
-    ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
-    ...['author', 'submittedBy', 'reason', ...serviceWordNames],
-  ],
-  columns: columns(
-    ['AT', 'at'],
-    ['PR', 'pr', 'pr'],
-    ['FROM', 'from', 'state'],
-    ['TO', 'to', 'state'],
-    ['POSITION', 'position', 'number'],
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-  ),
-}
+/** A change in a queue. */
+export const queueChangeRecord = extended(changeRecord, queueNameFields)
+
+/** What the change of a pull request that left the queue has besides: the submitter if that is known. */
+export const submitterFields = { author: 'string', submittedBy: 'string' }
+
+export const heartbeatRecord = ownRecord({ type: oneOf('heartbeat'), at: 'string' })
+
+export const queueChangeColumns = columns(
+  ['AT', 'at'],
+  ['PR', 'pr', 'pr'],
+  ['FROM', 'from', 'state'],
+  ['TO', 'to', 'state'],
+  ['POSITION', 'position', 'number'],
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+)
 
 interface StreamOptions {
   /** Whether there are several queues: then sentences name them, and one that is lost does not end the watch. */
@@ -49,7 +50,7 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
   const print = (record: JsonObject, sentence = '') =>
     printer.print({
       ...singleRecord(record),
-      columns: changeFields.columns,
+      columns: queueChangeColumns,
       screen: () => ({ sentence }),
     })
   const recordOf = ({ repo, targetBranch }: Queue) => ({ repo: repositoryName(repo), targetBranch })

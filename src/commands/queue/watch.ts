@@ -1,6 +1,8 @@
+import { outline, ownRecord, quoted } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
-import { getQueue } from '../../api/operations/queues.ts'
+import { getQueue, queueRecord } from '../../api/operations/queues.ts'
+import { serviceWordFields } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { withoutMessages } from '../../api/service-client.ts'
 import { maxConcurrent } from '../../domain/scheduling.ts'
@@ -10,7 +12,7 @@ import { startWaitTime } from '../../domain/wait-time.ts'
 import { mostSevere, usageError } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
-import { combineFields } from '../../run/fields.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { queueInput, setOf } from '../../run/values.ts'
 import { createQueueReader } from '../../wait/queue-reader.ts'
@@ -18,10 +20,16 @@ import { readSeveral } from '../../wait/read-several.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { waitInputs } from '../pr/wait-options.ts'
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
-import { printQueue, queueFields } from './get.ts'
+import { printQueue } from './get.ts'
 import { withActivity } from './watch-activity.ts'
 import { isLive, type WatchView, watchLive } from './watch-live.ts'
-import { changeFields, createStreamView } from './watch-stream.ts'
+import {
+  createStreamView,
+  heartbeatRecord,
+  queueChangeColumns,
+  queueChangeRecord,
+  submitterFields,
+} from './watch-stream.ts'
 
 /** Throws a usage error for options that do not fit together. */
 function checkOptions(
@@ -81,12 +89,15 @@ export const queueWatchCommand = command({
     giveUpAfter: waitInputs.giveUpAfter,
   },
   set: setOf(getQueue),
-  fields: combineFields(changeFields, { ...queueFields, columns: [] }),
+  documents: [queueRecord],
+  fields: fieldsOfRecords(
+    [queueChangeRecord, ownRecord({ ...submitterFields, ...serviceWordFields }), queueRecord],
+    queueChangeColumns,
+  ),
   prints: {
     table: 'a live view on a terminal; elsewhere, and with --all or --file, one line per change',
     json: 'the current queue; requires --once',
-    ndjson:
-      'one {"type":"queue"} line per queue, then {"type":"change","pr","from","to","at","position","repo","targetBranch"} lines; a pull request that left the queue also has "author","submittedBy" if known, and "reason","serviceReason","by","actor","again","mayBeMerged"; with --heartbeat also {"type":"heartbeat","at"}',
+    ndjson: `one {"type":"queue"} line per queue, then ${outline(queueChangeRecord)} lines; a pull request that left the queue also has ${quoted(submitterFields)} if known, and ${quoted(serviceWordFields)}; with --heartbeat also ${outline(heartbeatRecord)}`,
   },
   examples: [
     'mergeq queue watch',

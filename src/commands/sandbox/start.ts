@@ -1,8 +1,11 @@
+import { outline, ownRecord } from '../../api/operations/fields.ts'
 import { stringifyJson } from '../../json.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 import { detectShell, formatVariable } from './shell.ts'
+
+const readyRecord = ownRecord({ baseUrl: 'string', token: 'string' })
 
 export const sandboxStartCommand = command({
   name: 'sandbox start',
@@ -10,9 +13,10 @@ export const sandboxStartCommand = command({
   settings: 'optional',
   prints: {
     table: 'on a terminal, the lines to paste in another terminal; on a pipe, the JSON line',
-    json: 'one line when the sandbox is ready: {"baseUrl","token"}',
+    json: `one line when the sandbox is ready: ${outline(readyRecord)}`,
     ndjson: 'the same',
   },
+  documents: [readyRecord],
   options: serverOptions,
   examples: ['mergeq sandbox start --port 8080 --scenario failure'],
   async run(values, cli) {
