@@ -63,6 +63,10 @@ export type ParamValues<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalKeys<P>>]: ParamValue<P[K]>
 } & { readonly [K in OptionalKeys<P>]?: ParamValue<P[K]> }
 
+/** The values of these params among others. */
+export const valuesOfParams = <P extends Params>(params: P, values: ParamValues<P>): ParamValues<P> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(params, name))) as ParamValues<P>
+
 type ParamDetails<T> = Omit<Param<T>, 'type' | 'summary' | 'required'>
 
 /** A param that may be left out. */

@@ -21,7 +21,7 @@ export function describeResubmission(
   {
     priority,
     noBatch,
-  }: { readonly priority: number | string | undefined; readonly noBatch: boolean | undefined },
+  }: { readonly priority?: number | string | undefined; readonly noBatch?: boolean | undefined },
 ): string {
   const isChanged = noBatch !== undefined && before.noBatch === !noBatch
   const batching = isChanged ? [noBatch ? 'now tested alone' : 'now tested in batches'] : []

@@ -1,4 +1,4 @@
-import { type BodyOverride, type Operation, operationMethod } from '../api/operation.ts'
+import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
@@ -112,13 +112,16 @@ export function readSet(fields: unknown): readonly BodyOverride[] {
   })
 }
 
+/** Returns the readers of the options that are params. */
+export const paramReaders = <P extends Params>(params: P): Readonly<Record<keyof P, OptionReader>> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, { type }]) => [name, name === 'pr' ? pullRequest.check : type.check]),
+  ) as Record<keyof P, OptionReader>
+
 /** Returns the readers of the options of a method: its settings, its params and, where it has a body, `set`. */
 export function methodReaders({ route, params }: Operation): Readonly<Record<string, OptionReader>> {
-  const own = Object.entries(params).map(
-    ([name, { type }]) => [name, name === 'pr' ? pullRequest.check : type.check] as const,
-  )
   return {
-    ...Object.fromEntries(own),
+    ...paramReaders(params),
     ...settingReaders,
     signal: clientReaders.signal,
     ...(operationMethod(route) === 'POST' ? { set: readSet } : {}),

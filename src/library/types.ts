@@ -260,7 +260,7 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
 /** Options of `landPullRequests`. */
 export interface LandPullRequestsOptions
   extends WaitForPullRequestsOptions,
-    Pick<SubmitPullRequestOptions, 'priority' | 'noBatch' | 'set'> {
+    Omit<SubmitPullRequestOptions, 'pr'> {
   /**
    * How often a pull request is submitted, at most, from 1 to 10; 3 by default. One that is in the queue already counts
    * as submitted.
@@ -420,10 +420,7 @@ export interface LandResult extends WaitResult {
 
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
 type ErrorKind = string
-type SubmitPullRequestOptions = BodyOptions & {
-  readonly priority?: number | string | undefined
-  readonly noBatch?: boolean | undefined
-}
+type SubmitPullRequestOptions = BodyOptions & import('../api/operations/pull-requests.ts').SubmissionValues
 type Explanation = { readonly by: string | null; readonly again: string | null }
 type FailingTests = JsonObject
 type PullRequestList = JsonObject

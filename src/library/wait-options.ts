@@ -1,5 +1,15 @@
-import { type BodyOverride, checkOverrides, isAlwaysSent, type Param } from '../api/operation.ts'
-import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import {
+  type BodyOverride,
+  checkOverrides,
+  isAlwaysSent,
+  type Param,
+  valuesOfParams,
+} from '../api/operation.ts'
+import {
+  type SubmissionValues,
+  submissionParams,
+  submitPullRequest,
+} from '../api/operations/pull-requests.ts'
 import { moment, pullRequest, type Type, toggle } from '../domain/values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
@@ -9,9 +19,11 @@ import {
   clientReaders,
   type GivenSettings,
   type OptionReader,
+  paramReaders,
   readOptions,
   readSet,
   settingReaders,
+  settingsIn,
   withUnit,
 } from './options.ts'
 import type { LandPullRequestsOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
@@ -45,12 +57,9 @@ const watchReaders: Readonly<Record<keyof WatchQueueOptions, OptionReader>> = {
   signal: clientReaders.signal,
 }
 
-const { params: submitParams } = submitPullRequest
-
 const landReaders: Readonly<Record<keyof LandPullRequestsOptions, OptionReader>> = {
   ...waitReaders,
-  priority: submitParams.priority.type.check,
-  noBatch: submitParams.noBatch.type.check,
+  ...paramReaders(submissionParams),
   set: readSet,
   attempts: landOptions.attempts.type.check,
   resubmit: landOptions.resubmit.type.check,
@@ -71,9 +80,7 @@ interface WaitValues
 }
 
 /** The options of a landing after their check. */
-interface LandValues extends WaitValues, Pick<Submission, 'attempts' | 'resubmit'> {
-  readonly priority?: string | number
-  readonly noBatch?: boolean
+interface LandValues extends WaitValues, SubmissionValues, Pick<Submission, 'attempts' | 'resubmit'> {
   readonly set?: readonly BodyOverride[]
   readonly onAttempt?: LandPullRequestsOptions['onAttempt']
 }
@@ -106,19 +113,19 @@ export function readWaitCallOptions(callOptions: unknown) {
 export function readLandOptions(callOptions: unknown) {
   const caller = 'landPullRequests'
   const values: LandValues = { ...landDefaults, ...readOptions(caller, callOptions, landReaders) }
-  const { priority, noBatch, set: fields = [], attempts, resubmit, onAttempt, ...waitValues } = values
-  const setters = Object.entries<Param<unknown>>(submitParams)
+  const { set: fields = [], attempts, resubmit, onAttempt } = values
+  const setters = Object.entries<Param<unknown>>(submitPullRequest.params)
     .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
     .map(([name, param]) => ({ name, param }))
   checkOverrides(`${caller}: set`, fields, setters)
-  const submission: Submission = { priority, noBatch, attempts, resubmit }
+  const submission: Submission = { params: valuesOfParams(submissionParams, values), attempts, resubmit }
   const added = { route: submitPullRequest.route, fields }
-  return { ...waitOf(caller, waitValues), onAttempt, submission, added }
+  return { ...waitOf(caller, values), onAttempt, submission, added }
 }
 
 function waitOf(caller: string, values: WaitValues) {
   const { prs, signal, until, interval, timeout, grace, giveUpAfter, failOnPaused = false, ...more } = values
-  const { matchHead, onChange, ...settings } = more
+  const { matchHead, onChange, ...others } = more
   if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
   const options = {
     until,
@@ -129,7 +136,7 @@ function waitOf(caller: string, values: WaitValues) {
     failOnPaused,
     stopsOnError: false,
   }
-  return { prs, signal, settings, matchHead, onChange, options }
+  return { prs, signal, settings: settingsIn(others), matchHead, onChange, options }
 }
 
 /** The options of a watch after their check. Times are in milliseconds. */

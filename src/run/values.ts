@@ -5,7 +5,9 @@ import {
   isAlwaysSent,
   type Operation,
   operationMethod,
+  type Param,
   type Params,
+  type ParamValues,
   parseOverride,
 } from '../api/operation.ts'
 import { exclusiveError } from '../api/resolve.ts'
@@ -143,6 +145,17 @@ export const paramsOf = <P extends Params, const K extends keyof P = never>(
       .filter(([name]) => !own.some(key => key === name))
       .map(([name, param]) => [name, paramInput(name, param)]),
   ) as OptionsOf<P, K>
+
+/** Options of params that a command passes on whole: their value is a record. */
+export function paramsTogether<P extends Params>(params: P): Input<ParamValues<P>> {
+  const inputs = Object.fromEntries(
+    Object.entries<Param<unknown>>(params).map(([name, param]) => [name, paramInput(name, param)]),
+  )
+  return {
+    definitions: Object.values(inputs).flatMap(({ definitions }) => definitions),
+    read: async (args, context) => (await readInputs(inputs, args, context)) as ParamValues<P>,
+  }
+}
 
 /**
  * What `--set` adds to the body of an operation.

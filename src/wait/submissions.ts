@@ -116,7 +116,7 @@ async function submitUnlessDone(
   await reportAttempt(next, why.reason, wait, observer)
   const sent = await send(next, record, submission, wait)
   if (isQueued && record !== undefined && sent.end === undefined)
-    await wait.client.logger.info(describeResubmission(pullRequest.pr, record, submission))
+    await wait.client.logger.info(describeResubmission(pullRequest.pr, record, submission.params))
   return sent
 }
 
@@ -231,7 +231,7 @@ async function pauseBefore(
 async function send(
   item: TrackedPullRequest,
   recordBeforeSubmit: JsonObject | undefined,
-  { priority, noBatch }: Submission,
+  { params }: Submission,
   { client, limits, options, time }: Wait,
 ): Promise<Judgement<TrackedPullRequest>> {
   const { pullRequest, attempt } = item
@@ -248,7 +248,7 @@ async function send(
     attempt: { ...attempt, submitted: attempt.submitted || (unknown === undefined ? true : null), unknown },
   })
   try {
-    const values = { ...pullRequest, priority, noBatch }
+    const values = { ...pullRequest, ...params }
     const head = options.head ?? attempt.head
     const { sentAt, wasQueued, response } = await callOperation(client, submitPullRequest, values, {
       limits,

@@ -1,4 +1,5 @@
 // A wait for pull requests, which may submit them: what it has, what it knows of each, and what it tells its caller.
+import type { SubmissionValues } from '../api/operations/pull-requests.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { type ReadSeveral, severalReader } from '../api/several-pull-requests.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
@@ -11,8 +12,7 @@ import type { QueueSharing } from './shared-queues.ts'
 
 /** How a wait submits its pull requests. */
 export interface Submission {
-  readonly priority: string | number | undefined
-  readonly noBatch: boolean | undefined
+  readonly params: SubmissionValues
   /**
    * How often a pull request is submitted, at most, after failures that do not count; one that is in the queue counts as
    * submitted. Undefined submits each once, also what is in the queue.

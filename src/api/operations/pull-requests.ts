@@ -31,6 +31,7 @@ import {
   listOperation,
   listParams,
   type Pages,
+  type ParamValues,
   param,
   queueParams,
   requiredParam,
@@ -107,6 +108,19 @@ const recoveredByRecord = (rule: RecoveryRule, change: string, done: string) => 
   readBack: { operation: getSubmittedPullRequest, rule },
 })
 
+/** What a submission says besides its pull request: all who submit take these params, and pass them whole. */
+export const submissionParams = {
+  priority: param(priority, 'Priority: urgent, high, medium, low, or 0 (first) to 255 (last)', {
+    location: 'body.priority',
+  }),
+  // Without the option the service decides.
+  noBatch: param(toggle, 'Test the pull request alone, never in a batch', {
+    location: 'body.noBatch',
+  }),
+}
+
+export type SubmissionValues = ParamValues<typeof submissionParams>
+
 export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   summary: 'Submits a pull request to the queue for testing and merging.',
@@ -117,13 +131,7 @@ export const submitPullRequest = defineOperation({
   },
   params: {
     ...pullRequestParams,
-    priority: param(priority, 'Priority: urgent, high, medium, low, or 0 (first) to 255 (last)', {
-      location: 'body.priority',
-    }),
-    // Without the option the service decides.
-    noBatch: param(toggle, 'Test the pull request alone, never in a batch', {
-      location: 'body.noBatch',
-    }),
+    ...submissionParams,
   },
   decoder: emptyDecoder,
   errors: {

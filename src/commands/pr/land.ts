@@ -1,10 +1,10 @@
 import { oneOf, optional, outline, ownRecord } from '../../api/operations/fields.ts'
-import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
+import { cancelPullRequest, submissionParams, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { landOptions } from '../../domain/wait-options.ts'
 import { command } from '../../run/command.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
-import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
+import { paramsTogether, pullRequests, setOf } from '../../run/values.ts'
 import { readWaitOptions, waitInputs, waitReads } from './wait-options.ts'
 import { changeRecord, submittedField, waitColumns, waitResult } from './wait-records.ts'
 
@@ -19,7 +19,7 @@ export const prLandCommand = command({
   alsoSends: [...waitReads, cancelPullRequest],
   options: {
     pullRequests,
-    ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
+    params: paramsTogether(submissionParams),
     attempts: landOptions.attempts,
     resubmit: landOptions.resubmit,
     ...waitInputs,
@@ -40,10 +40,9 @@ export const prLandCommand = command({
     'mergeq pr land 123 --attempts 5 --timeout 4h',
     'mergeq pr land 123 124 -o ndjson',
   ],
-  async run({ pullRequests, priority, noBatch, attempts, resubmit, ...values }, cli) {
+  async run({ pullRequests, params, attempts, resubmit, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
-    const submission = { priority, noBatch, attempts, resubmit }
     const { submitAndWait } = await import('./wait-report.ts')
-    return submitAndWait(pullRequests, submission, options, cli)
+    return submitAndWait(pullRequests, { params, attempts, resubmit }, options, cli)
   },
 })

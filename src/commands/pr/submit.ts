@@ -3,6 +3,7 @@ import { extended, optional, outline } from '../../api/operations/fields.ts'
 import {
   cancelPullRequest,
   getSubmittedPullRequest,
+  submissionParams,
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -20,7 +21,7 @@ import { type Cli, command } from '../../run/command.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, readForPerson, send, show } from '../../run/send.ts'
-import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
+import { paramsTogether, pullRequests, setOf } from '../../run/values.ts'
 import { explainFinished } from './reads.ts'
 import { readWaitOptions, waitCommand, waitInputs, waitReads, waitTimeLimit } from './wait-options.ts'
 import { changeRecord, submittedField, waitColumns, waitResult } from './wait-records.ts'
@@ -76,7 +77,7 @@ export const prSubmitCommand = command({
   alsoSends: [...waitReads, cancelPullRequest],
   options: {
     pullRequests,
-    ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
+    params: paramsTogether(submissionParams),
     wait: waitInput,
     ...waitInputs,
   },
@@ -99,12 +100,11 @@ export const prSubmitCommand = command({
     'mergeq pr submit 123 124 --priority high',
     'mergeq pr submit 123 --wait',
   ],
-  async run({ pullRequests, priority, noBatch, wait, ...waitValues }, cli) {
+  async run({ pullRequests, params, wait, ...waitValues }, cli) {
     if (wait) {
       const waitOptions = await readWaitOptions(waitValues, pullRequests.length, cli)
-      const submission = { priority, noBatch, resubmit: 'safe' } as const
       const { submitAndWait } = await import('./wait-report.ts')
-      return submitAndWait(pullRequests, submission, waitOptions, cli)
+      return submitAndWait(pullRequests, { params, resubmit: 'safe' }, waitOptions, cli)
     }
     const head = await resolveHead(waitValues.matchHead, pullRequests.length, cli.client())
     const [only] = pullRequests
@@ -115,7 +115,7 @@ export const prSubmitCommand = command({
     const submit = async (pullRequest: PullRequest) => {
       const { pr, targetBranch } = pullRequest
       const before = await readForPerson(cli, getSubmittedPullRequest, pullRequest)
-      const sent = await send(cli, submitPullRequest, { ...pullRequest, priority, noBatch }, { head }).catch(
+      const sent = await send(cli, submitPullRequest, { ...pullRequest, ...params }, { head }).catch(
         explainFinished(cli, pullRequest, ['ok']),
       )
       if (sent === 'printed') return sent
@@ -125,7 +125,7 @@ export const prSubmitCommand = command({
       const shown = show(
         sent,
         record?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
-          ? describeResubmission(pr, record ?? {}, { priority, noBatch })
+          ? describeResubmission(pr, record ?? {}, params)
           : `Submitted #${pr} to the queue for ${targetBranch}.`,
       )
       return isStacked(record, targetBranch)

@@ -51,9 +51,8 @@ export function submitAndWait(
   options: WaitOptions,
   cli: Cli,
 ): Promise<number> {
-  const { priority, noBatch } = submission
   if (cli.options.dryRun) {
-    const values = pullRequests.map(each => ({ ...each, priority, noBatch }))
+    const values = pullRequests.map(each => ({ ...each, ...submission.params }))
     return printRequests(cli, submitPullRequest, values)
   }
   return waitAndReport(pullRequests, options, cli, submission)
