@@ -1,4 +1,7 @@
 import { formats } from '../domain/output-formats.ts'
+import { findSimilarName } from '../domain/similar-name.ts'
+import { isPullRequestReference } from '../domain/values/pull-request.ts'
+import type { CommandGroup } from '../run/command.ts'
 
 /**
  * What people type who know other programs, and what it means here. Of several rows for a word, the first counts.
@@ -8,7 +11,8 @@ import { formats } from '../domain/output-formats.ts'
  * - `words`: the words that are typed. `<pr>` is any pull request, `<file>` any YAML or JSON file, and
  *   `<word>` any word.
  * - `meant`: the command or options that take their place, with `*` for the word itself, and `<n>` for the number after
- *   an option. Or a sentence, which begins with a capital letter, or `none`, where a similar name would be wrong.
+ *   an option; empty if the word is left out, and what follows it stays. Or a sentence, which begins with a capital
+ *   letter, or `none`, where a similar name would be wrong.
  */
 type OtherWords = readonly [places: string, words: string, meant: string]
 
@@ -74,7 +78,8 @@ export const otherWords: readonly OtherWords[] = [
   ],
   ['queue get, queue list, pr list', '--watch --follow --wait -w', 'queue watch'],
   ['queue get, queue list', '-A --all --all-namespaces --all-repos', 'queue list'],
-  ['queue watch, queue wait, pr wait, pr submit, pr land', '-n --refresh --every --poll', '--interval <n>s'],
+  ['queue watch, queue wait, pr wait, pr submit, pr land', '--refresh --every --poll', '--interval <n>s'],
+  ['queue watch, queue wait, pr wait, pr submit, pr land', '-n', 'none'],
   ['queue check', '--depth', '--max-depth'],
   ['queue check', '--max-age', '--stalled'],
   ['queue runs', '--failed --passed --cancelled', '--outcome *'],
@@ -102,7 +107,7 @@ export const otherWords: readonly OtherWords[] = [
   ['flaky list', '--exclude-quarantined --without-quarantined', '--no-quarantined'],
   ['', 'report match gate link quarantined unhealthy', 'flaky *'],
   ['flaky get', '<word>', 'Put a name of several words in quotes: mergeq flaky get "total price"'],
-  ['flaky get', '--id --name --test', 'A test is an argument: mergeq flaky get "total price"'],
+  ['flaky get', '--id --name --test', ''],
   [
     'flaky *, queue runs, queue report, pr list',
     '--start --from --for --last --past --window --after',
@@ -148,6 +153,7 @@ export const otherWords: readonly OtherWords[] = [
   ['pr wait', '--state --status', '--until'],
   ['pr submit', '--watch --follow -w --sync', '--wait'],
   ['pr submit', '--no-wait --async', 'Without --wait, the command does not wait.'],
+  ['pr submit', '--auto', ''],
   ['pr submit', '--solo --alone --single', '--no-batch'],
   ['pr submit', '--skip-the-line', '--priority urgent'],
   [
@@ -173,10 +179,10 @@ export const otherWords: readonly OtherWords[] = [
   ],
   ['pr get', '--history --events --log', '--timeline'],
   ['pr get', '--when --time', '--eta'],
-  ['pr *', '--pr --number --id', 'A pull request is an argument: mergeq pr get 7'],
+  ['pr *', '--pr --number --id', ''],
   ['pr *', '--current', 'Without a pull request, that of the current branch is used.'],
   ['pr targets', '--file -f', '--from'],
-  ['pr targets', '--target --targets --list', 'Targets are arguments: mergeq pr targets 7 web api'],
+  ['pr targets', '--target --targets --list', ''],
   ['pr submit', '--urgent --high --medium --low', '--priority *'],
   ['pr list', '--mine --me --my', 'To list your pull requests: mergeq pr list --author <login>'],
   ['pr list', '--assignee --user -A', '--author'],
@@ -228,7 +234,7 @@ export const otherWords: readonly OtherWords[] = [
   ['api', '<word>', 'Name only the operation: mergeq api getQueue'],
   ['api', '-d --data --body', 'To send fields: -F <key=value>. To send a document: --input <file>'],
   ['doctor', '--fix', 'Nothing is changed. Each failure names its fix.'],
-  ['completion', '--shell -s', 'The shell is an argument: mergeq completion bash'],
+  ['completion', '--shell -s', ''],
   ['', 'autocomplete', 'completion'],
   ['', 'man docs documentation', 'help'],
   ['', 'upgrade self-update', 'Update mergeq with the program that installed it, such as npm.'],
@@ -261,3 +267,70 @@ export const otherWords: readonly OtherWords[] = [
   ['*', '--colour', '--color'],
   ['*', '-V', '--version'],
 ]
+
+type Words = readonly string[]
+type Groups = readonly CommandGroup[]
+
+export const isWord = (word: string): boolean => !/^-./.test(word)
+
+export const isSentence = (meant: string): boolean => /^[A-Z]/.test(meant)
+
+/** Words that name no branch: those of commands, here and elsewhere, and the values of a flag. */
+const verbs = new Set(
+  `${otherWords.map(([, words, meant]) => (isSentence(meant) ? words : `${words} ${meant}`)).join(' ')} on yes no true false`.split(
+    ' ',
+  ),
+)
+
+/** Returns the places of the words and options of a command. */
+export const placesIn = ([group, ...verb]: Words): Words => [[group, ...verb].join(' '), `${group} *`, '*']
+
+/** Returns the words of what is meant, with the typed word in the place of `*`. */
+export const wordsOf = (meant: string, typed = ''): Words =>
+  meant.split(' ').map(word => (word === '*' ? typed.replace(/^--/, '') : word))
+
+/** Returns what the table says about a word in one of the places, of which the first counts. */
+export function findMeant(places: Words, typed: string, options: Words = []): string | undefined {
+  const matches = ([, words, meant]: OtherWords) =>
+    words
+      .split(' ')
+      .some(
+        word =>
+          word === typed ||
+          (word === '<word>' && isWord(typed) && (isWord(meant) || !verbs.has(typed))) ||
+          (word === '<pr>' && isPullRequestReference(typed)) ||
+          (word === '<file>' && /\.(?:ya?ml|json)$/i.test(typed)),
+      ) &&
+    (isWord(typed) || isWord(meant) || options.includes(wordsOf(meant)[0] ?? ''))
+  const rows = otherWords.filter(matches)
+  return places.flatMap(place => rows.filter(row => row[0].split(', ').includes(place)))[0]?.[2]
+}
+
+/** Returns the commands of a group, or all groups, by the word that is typed. */
+const commandsOf = (group: string, groups: Groups): readonly (readonly [string, string])[] =>
+  group === ''
+    ? groups.map(({ name }) => [name, name])
+    : (groups.find(({ name }) => name === group)?.commands ?? []).flatMap(({ name, alias }) =>
+        [name, alias ?? []].flat().map(word => [word, `${group} ${name}`] as const),
+      )
+
+/** Returns the group that a word names: `pr` for a pull request, for `pr`, and for `prs`. */
+const groupOf = (word: string): string =>
+  isPullRequestReference(word) || findMeant([''], word) === 'pr' ? 'pr' : word.replace(/s$/, '')
+
+/**
+ * Returns what was probably meant by a word that names no command, by the table, else by its spelling, and the words
+ * whose place it takes. A word is looked up in the group that follows it, too; that of a pull request is `pr`.
+ */
+export function findCommand(path: Words, word: string, next: string, groups: Groups) {
+  const [group, other] = [path.join(' '), groupOf(next)]
+  const places = group === '' || (group === 'queue' && other === 'pr') ? [other, group] : [group]
+  const byName = new Map(places.toReversed().flatMap(place => commandsOf(place, groups)))
+  // `tests list`: a word for a list names the group, too.
+  const isBeforeVerb = group === '' && next !== '' && other !== 'pr'
+  const said = findMeant(places, word)?.replace(isBeforeVerb ? / list$/ : '', '')
+  const known = byName.get(word) ?? said
+  const meant = known ?? byName.get(findSimilarName(word, [...byName.keys()]) ?? '')
+  const namesGroup = group === '' && !isPullRequestReference(next) && meant?.startsWith(`${other} `)
+  return { meant, isGuess: known === undefined, typed: namesGroup ? [word, next] : [...path, word] }
+}

@@ -31,20 +31,18 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['pr submit 7 --high', 'pr submit 7 --priority high'],
   ['queue get -A', 'queue list'],
   ['pr 7', 'pr get 7'],
-  // No word is lost; unknown options and the confirmation are.
+  // No word is lost but the confirmation, which is for what was typed.
   ['pr close 7 --yes', 'pr cancel 7'],
   ['delete pr 7 --force', 'pr cancel 7'],
-  ['pr merge 7 --auto --squash', 'pr submit 7'],
   ['pr merge --auto 7', 'pr submit 7'],
   ['pr merge 7 --dryrun', 'pr submit 7 --dry-run'],
   ['describe pr 7', 'pr explain 7'],
-  ['pr view 7 --frobnicate', 'pr get 7'],
   ['stop 7', 'pr cancel 7'],
   ['queue rm release --yes', 'queue delete -b release'],
   ['queue delete release --yes', 'queue delete -b release'],
   ['test list', 'flaky list'],
   ['list queues', 'queue list'],
-  ['pr ls -L 5 --wait=1', 'pr list --limit 5'],
+  ['pr ls -L 5', 'pr list --limit 5'],
   ['pr view 7 -w', 'pr get 7 -w'],
   ['pr open 7', 'pr get --web 7'],
   ['pr get 7 --watch', 'pr wait 7'],
@@ -58,7 +56,7 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['queue update concurrency=5', 'queue update --concurrency 5'],
   ['queue update batch=false', 'queue update --no-batch'],
   ['queue diff q.json', 'queue diff -f q.json'],
-  ['queue diff main release', 'queue diff -b main --with-branch release'],
+  ['queue diff --from main --to release', 'queue diff --target-branch main --with-branch release'],
   ['queue get --settings', 'queue export'],
   ['tests', 'flaky list'],
   ['config delete color', 'config unset color'],
@@ -71,7 +69,11 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['status 7', 'pr get 7'],
   ['watch 7', 'pr wait 7'],
   ['exit-codes', 'help exit-codes'],
-  ['queue watch -n 5', 'queue watch --interval 5s'],
+  ['queue watch --every 5', 'queue watch --interval 5s'],
+  ['queue update --batch off', 'queue update --no-batch'],
+  ['pr submit --pr 5 --wait', 'pr submit 5 --wait'],
+  ['flaky get --id cd5613fd', 'flaky get cd5613fd'],
+  ['completion --shell zsh', 'completion zsh'],
   ['pr wait 7 --every=30s', 'pr wait 7 --interval 30s'],
   ['flaky list --days 7', 'flaky list --since 7d'],
   ['flaky list --last 1w', 'flaky list --since 1w'],
@@ -114,6 +116,14 @@ describe('another word or a misspelling is answered with the command line to pas
     ['pr view fix-cart', 'pr get'],
     ['pr close 7 --comment 8', 'pr cancel'],
     ['pr merge 7 --dry-rn', 'pr submit'],
+    ['pr view 7 --frobnicate', 'pr get'],
+    ['pr ls -L 5 --wait=1', 'pr list'],
+    ['pr merge 7 --disable-auto', 'pr submit'],
+    ['freeze create', 'queue pause'],
+    ['queue update --batch on', 'queue update'],
+    ['pr wait 7 -n 5', 'pr wait'],
+    ['queue watch -n 5', 'queue watch'],
+    ['get queue -n acme', 'queue get'],
   ])('%s: if a word or option has no place, with the usage', async (typed, command) => {
     expect(await hintOf(typed)).toBe(`To see the usage, run: mergeq ${command} --help`)
   })
@@ -134,6 +144,14 @@ describe('the hint is something else', () => {
     [
       'queue diff release',
       'To name a file, use -f <file>. To compare with the queue of another branch, use queue diff --with-branch <branch>.',
+    ],
+    [
+      'queue diff main release',
+      'To name a file, use -f <file>. To compare with the queue of another branch, use queue diff --with-branch <branch>.',
+    ],
+    [
+      'pr merge 7 --auto --squash',
+      'Did you mean: mergeq pr submit 7\nThe merge method is a setting of the queue: mergeq queue update --merge-method <method>',
     ],
     ['queue drain --for 1h', 'A pause or drain has no end. To end it, run: mergeq queue resume'],
     ['pr cancel 7 --reason late', 'No command takes a reason or a comment.'],
@@ -284,7 +302,7 @@ describe('a wrong value is answered with the right one', () => {
 test('the table of other words has at most 200 rows, which name commands and options that exist', async () => {
   expect(otherWords.length).toBeLessThanOrEqual(200)
   for (const [places, , meant] of otherWords) {
-    if (meant === 'none' || /^[A-Z]/.test(meant)) continue
+    if (meant === '' || meant === 'none' || /^[A-Z]/.test(meant)) continue
     const [first = ''] = meant.split(' ')
     const command = places.replace(/,.*| ?\*/g, '')
     const commands = first.startsWith('-') ? allCommands.filter(each => each.command.startsWith(command)) : []
