@@ -1,6 +1,6 @@
 import { joinList } from '../domain/format.ts'
 import { sentSeconds } from '../domain/service-clock.ts'
-import { isOtherCommit } from '../domain/wait-state.ts'
+import { isOtherCommit } from '../domain/values/commit.ts'
 import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Advice } from './advice.ts'

@@ -55,3 +55,13 @@ export function changedWhen(
 /** Whether a record's `stateChangedAt` is certainly not before the second of sending. */
 export const changedSince = (record: JsonObject, { sentTo }: SentSeconds): boolean =>
   changeSecond(record) >= sentTo
+
+/** Returns the `stateChangedAt` of a record in milliseconds since 1970. */
+export function changeTime(record: JsonObject | undefined): number | undefined {
+  const time = Date.parse(getString(record, 'stateChangedAt') ?? '')
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** Whether a record is older than the newest change that is known. */
+export const isOutdated = (record: JsonObject | undefined, newestChange = -Infinity): boolean =>
+  (changeTime(record) ?? Infinity) < newestChange

@@ -14,7 +14,7 @@ import { moment, pullRequest, type Type, toggle } from '../domain/values/types.t
 import { headCommit, landOptions, waitOptions, watchInterval } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
 import { usageError } from '../errors.ts'
-import type { Submission } from '../wait/wait.ts'
+import type { SubmitOptions } from '../wait/wait.ts'
 import {
   clientReaders,
   type GivenSettings,
@@ -80,7 +80,7 @@ interface WaitValues
 }
 
 /** The options of a landing after their check. */
-interface LandValues extends WaitValues, SubmissionValues, Pick<Submission, 'attempts' | 'resubmit'> {
+interface LandValues extends WaitValues, SubmissionValues, Pick<SubmitOptions, 'attempts' | 'resubmit'> {
   readonly set?: readonly BodyOverride[]
   readonly onAttempt?: LandPullRequestsOptions['onAttempt']
 }
@@ -118,9 +118,13 @@ export function readLandOptions(callOptions: unknown) {
     .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
     .map(([name, param]) => ({ name, param }))
   checkOverrides(`${caller}: set`, fields, setters)
-  const submission: Submission = { params: valuesOfParams(submissionParams, values), attempts, resubmit }
+  const submitOptions: SubmitOptions = {
+    params: valuesOfParams(submissionParams, values),
+    attempts,
+    resubmit,
+  }
   const added = { route: submitPullRequest.route, fields }
-  return { ...waitOf(caller, values), onAttempt, submission, added }
+  return { ...waitOf(caller, values), onAttempt, submitOptions, added }
 }
 
 function waitOf(caller: string, values: WaitValues) {

@@ -2,7 +2,13 @@ import { resolveHead } from '../api/head-commit.ts'
 import { maxConcurrent as maxDepartures } from '../domain/scheduling.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import { queueName, repositoryName } from '../domain/values/repository.ts'
-import { describeWaitChange, type StateChange, type WaitEnd } from '../domain/wait-state.ts'
+import {
+  describeWaitChange,
+  type StateChange,
+  type TrackedPullRequest,
+  track,
+  type WaitEnd,
+} from '../domain/wait-state.ts'
 import { startWaitTime } from '../domain/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -17,7 +23,7 @@ import {
   waitChangeRecord,
 } from '../wait/results.ts'
 import { createSharedQueues, type SharedQueues } from '../wait/shared-queues.ts'
-import { startWait, type TrackedPullRequest, track, type Wait, type WaitObserver } from '../wait/wait.ts'
+import { startWait, type Wait, type WaitObserver } from '../wait/wait.ts'
 import { pollQueues, type QueuesView } from '../wait/watch-queues.ts'
 import {
   type CallOutcome,
@@ -32,13 +38,13 @@ type WaitCall = ReturnType<typeof readWaitCallOptions> & Partial<ReturnType<type
 
 /** Waits for pull requests, and submits them before if the call says how. */
 async function waitFor(
-  { prs, signal, settings, options, matchHead, submission, added, onChange, onAttempt }: WaitCall,
+  { prs, signal, settings, options, matchHead, submitOptions, added, onChange, onAttempt }: WaitCall,
   context: ClientContext,
   queues: SharedQueues,
 ): Promise<CallOutcome> {
   const given = { ...context.settings, ...settings }
   const time = startWaitTime(options.waitLimit, context.host.clock)
-  const isDue = submission !== undefined
+  const isDue = submitOptions !== undefined
   const client = await createCallClient(given, signal, context, { changes: isDue, time })
   try {
     const all = new Map<string, TrackedPullRequest>()
@@ -47,14 +53,14 @@ async function waitFor(
       const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
       const pullRequest = { repo, targetBranch, pr }
       const name = nameOfPullRequest(pullRequest)
-      const state = isDue ? {} : { submission: context.submissions.get(name) }
-      if (!all.has(name)) all.set(name, track(pullRequest, { isDue }, state))
+      const sent = isDue ? undefined : context.submissions.get(name)
+      if (!all.has(name)) all.set(name, track(pullRequest, { isDue, sent }))
     }
     const tracked = [...all.values()]
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
     const sharing = queues.join([...names], client, time)
-    const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submission, sharing })
+    const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submitOptions, sharing })
     const observer = new ResultCollector(wait, { onChange, onAttempt })
     try {
       await waitForPullRequests(tracked, wait, observer)
@@ -137,11 +143,9 @@ class ResultCollector implements WaitObserver {
 }
 
 /** Another wait of the client does not take the end of an earlier attempt for the result. */
-function noteSubmissions({ submitted }: Wait, { submissions }: ClientContext): void {
-  for (const [pullRequest, reading] of submitted) {
-    const submission = 'value' in reading ? reading.value.item.state.submission : undefined
-    if (submission !== undefined) submissions.set(nameOfPullRequest(pullRequest), submission)
-  }
+function noteSubmissions({ tried }: Wait, { submissions }: ClientContext): void {
+  for (const [pullRequest, { sent }] of tried)
+    if (sent !== undefined) submissions.set(nameOfPullRequest(pullRequest), sent)
 }
 
 /** Calls a callback. One that fails, or never ends, must not stop the wait. */

@@ -1,6 +1,6 @@
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { formatAge } from '../domain/format.ts'
-import type { Judgement, WaitState } from '../domain/wait-state.ts'
+import type { Judgement, Seen } from '../domain/wait-state.ts'
 import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
 import { failureOrThrow, isNotFound, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
@@ -71,7 +71,7 @@ export interface PollOptions<T, R, J extends Judgement<T>> {
 export const pollDelays = { first: [2_000, 5_000, 10_000], usual: 30_000, notReady: 60_000, max: 5 * 60_000 }
 
 /** Returns the time until the next reading with the interval `auto`, in milliseconds. */
-export const automaticDelay = ({ state, unchanged = 0 }: Pick<WaitState, 'state' | 'unchanged'>): number =>
+export const automaticDelay = ({ state, unchanged = 0 }: Pick<Seen, 'state' | 'unchanged'>): number =>
   pollDelays.first[unchanged] ?? (state === 'NOT_READY' ? pollDelays.notReady : pollDelays.usual)
 
 /** How often in a row a connection is tried again that cannot be made, while nothing has answered yet. */

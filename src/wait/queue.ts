@@ -13,7 +13,7 @@ import type { Judgement, WaitEnd } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { JsonObject } from '../json.ts'
 import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll } from './poll.ts'
-import { readSeveral } from './read-several.ts'
+import { readEach } from './read-each.ts'
 
 /** Times are in milliseconds. */
 interface QueueWait {
@@ -74,7 +74,7 @@ export async function waitForQueues(
   }
   await poll<Item, JsonObject, ItemJudgement>({
     items: queues.map(place => ({ place, unchanged: 0 })),
-    read: items => readSeveral(items, read, time),
+    read: items => readEach(items, read, time),
     judge(item, queue) {
       const judgement = judgeQueue(item, queue, until)
       return { ...judgement, item: { ...judgement.item, place: item.place } }

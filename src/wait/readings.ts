@@ -6,15 +6,21 @@ import { neverSubmittedError, partsToRead } from '../api/several-pull-requests.t
 import { describeSplit } from '../domain/batches.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
+import { changeTime, isOutdated } from '../domain/service-clock.ts'
 import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
-import { isOutdated, isPendingAgain, type WaitObservation } from '../domain/wait-state.ts'
+import {
+  absenceOf,
+  isPendingAgain,
+  type TrackedPullRequest,
+  type WaitObservation,
+} from '../domain/wait-state.ts'
 import { failureOrThrow, isNotFound, isPermanent, withPeriod } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { automaticDelay, type Reading } from './poll.ts'
 import { requestQueue } from './shared-queues.ts'
-import type { TrackedPullRequest, Wait } from './wait.ts'
+import type { Wait } from './wait.ts'
 
 /**
  * Reads the states of pull requests: each queue once, then, 50 at a time, the pull requests that no queue lists; one at a
@@ -39,7 +45,7 @@ export async function readPullRequests(
     if (listed.queue !== undefined) queues.set(name, listed.queue)
     for (const [tracked, reading] of listed.readings) seen.set(tracked, reading)
     const unlisted = inQueue.filter(tracked => !seen.has(tracked))
-    for (const [tracked, reading] of await readSeveral(unlisted, wait)) seen.set(tracked, reading)
+    for (const [tracked, reading] of await readUnlisted(unlisted, wait)) seen.set(tracked, reading)
   }
   const readOne = async (tracked: TrackedPullRequest): Promise<Reading<WaitObservation>> => {
     const queue = queues.get(queueName(tracked.pullRequest))
@@ -69,8 +75,8 @@ function isQueueNeeded(
   inQueue: readonly TrackedPullRequest[],
   { options, unreadableQueues, sharing, time }: Wait,
 ): boolean {
-  const isUnexplained = ({ state: { missingSince, unchanged = 0, state } }: TrackedPullRequest) =>
-    missingSince === undefined && unchanged > 0 && state !== 'TESTING'
+  const isUnexplained = (tracked: TrackedPullRequest) =>
+    absenceOf(tracked) === undefined && (tracked.seen.unchanged ?? 0) > 0 && tracked.seen.state !== 'TESTING'
   const isNeeded =
     inQueue.length > 1 ||
     sharing?.isShared(name) === true ||
@@ -81,10 +87,10 @@ function isQueueNeeded(
 
 /** Returns since when a reading of another wait counts: half of a delay ago, and not before a submission. */
 function sharedSince(all: readonly TrackedPullRequest[], { options: { interval }, client }: Wait): number {
-  const delays = all.map(({ state }) => (interval === 'auto' ? automaticDelay(state) : interval))
+  const delays = all.map(({ seen }) => (interval === 'auto' ? automaticDelay(seen) : interval))
   return Math.max(
     client.host.clock.now() - Math.min(...delays) / 2,
-    ...all.flatMap(({ state }) => state.submission?.to ?? []),
+    ...all.flatMap(({ attempt }) => attempt.sent?.to ?? []),
   )
 }
 
@@ -144,8 +150,8 @@ async function readQueue(
   }
 }
 
-/** Reads pull requests of a queue, several in one request, and returns what that says of them. */
-async function readSeveral(
+/** Reads pull requests that a queue does not list, several in one request, and returns what that says of them. */
+async function readUnlisted(
   all: readonly TrackedPullRequest[],
   wait: Wait,
 ): Promise<ReadonlyMap<TrackedPullRequest, Reading<WaitObservation>>> {
@@ -253,10 +259,10 @@ async function observe(
  */
 function wantsWords(
   record: JsonObject,
-  { record: last, state: { recordBeforeSubmit } }: TrackedPullRequest,
+  { record: last, attempt: { recordBefore } }: TrackedPullRequest,
 ): boolean {
   if (!isFailedOrCancelled(stateOf(record)) || outcomeOfRecord(record) === 'pending') return false
-  return ![last?.timeline === undefined ? undefined : last, recordBeforeSubmit].some(
+  return ![last?.timeline === undefined ? undefined : last, recordBefore].some(
     known => known !== undefined && isSameState(known, record),
   )
 }
@@ -268,7 +274,7 @@ async function withReason(
   wait: Wait,
 ): Promise<WaitObservation> {
   const { record = {} } = observation
-  if (!wait.time.hasTime() || !isPendingAgain(tracked.state.state, stateOf(record))) return observation
+  if (!wait.time.hasTime() || !isPendingAgain(tracked.seen.state, stateOf(record))) return observation
   const { record: read } = await observe(tracked, wait, true).catch(() => observation)
   return read !== undefined && isSameState(read, record) ? { ...observation, record: read } : observation
 }
@@ -278,8 +284,7 @@ const isSameState = (one: JsonObject | undefined, other: JsonObject): boolean =>
 
 /** Whether a record has an end that is not older than another one. */
 const isEndSince = (record: JsonObject | undefined, other: JsonObject): boolean =>
-  terminalOutcome(stateOf(record)) !== undefined &&
-  !isOutdated(record, { newestChange: Date.parse(getString(other, 'stateChangedAt') ?? '') })
+  terminalOutcome(stateOf(record)) !== undefined && !isOutdated(record, changeTime(other))
 
 /** Reads, for a person, of which batch a pull request was that is split, if its timeline says so. */
 export async function readSplit(

@@ -18,19 +18,21 @@ import { shortCommits } from '../domain/values/commit.ts'
 import { type PullRequest, urlOfPullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
 import {
+  absenceOf,
+  isBetweenAttempts,
   isPaused,
   missingState,
   type StateChange,
+  type TrackedPullRequest,
   type WaitEnd,
   type WaitOptions,
+  wasSubmitted,
 } from '../domain/wait-state.ts'
 import { exitCodeOf, extendError, type MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { causeTime } from './readings.ts'
-import { isBetweenAttempts, type TrackedPullRequest, type Wait } from './wait.ts'
-
-/** What a wait for a certain head says when it ends before the pull request does. */
-export const unwatchedNote = 'Its head is no longer watched.'
+import type { Wait } from './wait.ts'
+import { unwatchedNote } from './wait-errors.ts'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
 const maxFailingReads = 10
@@ -63,8 +65,8 @@ export const describeAttempt = (
   { pr }: PullRequest,
   attempt: number,
   reason: string,
-  { submission }: Wait,
-): string => `#${pr}: attempt ${attempt} of ${submission?.attempts}. ${reason}`
+  { submitOptions }: Wait,
+): string => `#${pr}: attempt ${attempt} of ${submitOptions?.attempts}. ${reason}`
 
 /** Says until when a pull request waits before it is submitted again. */
 export const describePause = (
@@ -72,9 +74,9 @@ export const describePause = (
   attempt: number,
   reason: string,
   until: string,
-  { submission }: Wait,
+  { submitOptions }: Wait,
 ): string =>
-  `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${submission?.attempts}, at ${until}.`
+  `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${submitOptions?.attempts}, at ${until}.`
 
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(
@@ -83,7 +85,7 @@ export async function createResult(
   wait: Wait,
   readsFailingChecks = true,
 ): Promise<WaitResult> {
-  const { client, options, submission, time } = wait
+  const { client, options, submitOptions, time } = wait
   const { attempt } = tracked
   const { pr, repo, targetBranch } = tracked.pullRequest
   const { outcome, failure } = end
@@ -92,11 +94,11 @@ export async function createResult(
     given => given !== undefined && isSameRepository(given, repo),
     () => false,
   )
-  const isFailed = outcome === 'failed' || (outcome === 'left' && tracked.state.state === 'FAILED')
+  const isFailed = outcome === 'failed' || (outcome === 'left' && tracked.seen.state === 'FAILED')
   const isOver =
     outcome === 'cancelled' ||
     isFailed ||
-    (outcome === 'left' && isFailedOrCancelled(tracked.state.state ?? ''))
+    (outcome === 'left' && isFailedOrCancelled(tracked.seen.state ?? ''))
   const { failingChecks, words, sentence } = await readCause(tracked, wait, isOver && readsFailingChecks)
   const mayBeMerged = words.mayBeMerged && outcome !== 'left'
   const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
@@ -120,15 +122,15 @@ export async function createResult(
     title: getString(tracked.record, 'prTitle') ?? null,
     url: urlOfPullRequest(repo, pr),
     outcome,
-    state: tracked.state.state ?? null,
+    state: tracked.seen.state ?? null,
     reason: failure?.message ?? reason,
     ...(isFailed && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
     ...(isOver && words),
     ...(isStacked(tracked.record, targetBranch) && { stacked: true }),
-    ...(submission && { submitted: attempt.submitted }),
-    ...(submission?.attempts !== undefined && { attempts: attempt.number }),
+    ...(submitOptions && { submitted: wasSubmitted(attempt) }),
+    ...(submitOptions?.attempts !== undefined && { attempts: attempt.number }),
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
@@ -220,17 +222,16 @@ async function readApprovals(
  * how long the wait lasted, in milliseconds.
  */
 export function describeEnd(
-  tracked: Pick<TrackedPullRequest, 'pullRequest' | 'state' | 'record' | 'queue'>,
+  tracked: TrackedPullRequest,
   { outcome, isSkipped = false, isFirstReading = false, note }: WaitEnd,
   elapsed: number,
   { head = '' }: Pick<WaitOptions, 'head'>,
 ): string {
   const pr = `#${tracked.pullRequest.pr}`
   if (isSkipped) return `mergeq did not wait for ${pr}`
-  const hasState = tracked.state.state !== undefined
-  const isRead = hasState || tracked.state.missingSince !== undefined
-  const state =
-    tracked.state.state === undefined ? missingState(tracked.state) : stateWords(tracked.state.state)
+  const hasState = tracked.seen.state !== undefined
+  const isRead = hasState || absenceOf(tracked) !== undefined
+  const state = tracked.seen.state === undefined ? missingState(tracked) : stateWords(tracked.seen.state)
   const after = ` after ${formatDuration(elapsed)}`
   const [expected, found] = shortCommits(head, getString(tracked.record, 'prSha') ?? '')
   const sentences: Readonly<Record<WaitOutcome, string>> = {
@@ -241,7 +242,7 @@ export function describeEnd(
     cancelled: `${pr} was cancelled${after}`,
     'timed-out': `The wait for ${pr} timed out${after}${hasState ? `, still ${state}` : ` (${state})`}`,
     stale:
-      tracked.state.state === 'MERGED'
+      tracked.seen.state === 'MERGED'
         ? `${pr} merged at ${found}, not at ${expected}`
         : `The head of ${pr} moved: expected ${expected}, found ${found}`,
     pending: hasState ? `${pr} is still ${state}` : `${pr} has not finished (${state})`,
@@ -265,19 +266,19 @@ export function describeEnd(
 export function interruptedWaitError(
   failure: MergeqError,
   all: readonly TrackedPullRequest[],
-  { client: { advice }, submission }: Wait,
+  { client: { advice }, submitOptions }: Wait,
 ): MergeqError {
   const between = all
     .filter(isBetweenAttempts)
     .map(({ pullRequest }) => `#${pullRequest.pr} is not in the queue.`)
   const waiting = all.filter(tracked => !isBetweenAttempts(tracked))
   const pullRequestsOf = (some: readonly TrackedPullRequest[]) => some.map(({ pullRequest }) => pullRequest)
-  const isSubmitted = ({ attempt }: TrackedPullRequest) => submission === undefined || attempt.number > 0
+  const isSubmitted = ({ attempt }: TrackedPullRequest) => submitOptions === undefined || attempt.number > 0
   const hints = [
     ['To continue waiting, run:', ...advice.toWait(pullRequestsOf(waiting.filter(isSubmitted)))],
     ['To cancel, run:', ...advice.toCancel(pullRequestsOf(waiting))],
   ].filter(({ length }) => length > 1)
-  const isSeen = waiting.every(({ state }) => state.state !== undefined)
+  const isSeen = waiting.every(({ seen }) => seen.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const stays = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
   const note = [...(waiting.length > 0 || between.length === 0 ? [stays] : []), ...between].join(' ')

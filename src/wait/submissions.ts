@@ -1,14 +1,23 @@
-// What a wait submits: each pull request, and again those that left the queue by a failure that does not count.
+// What a wait submits: each pull request, and again those that left the queue by a failure that does not count; and what it
+// cancels of it. What follows from that is in domain/wait-machine.ts.
 import { callOperation } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
 import { findHead, findOtherHead } from '../api/head-commit.ts'
-import { getSubmittedPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
+import {
+  cancelPullRequest,
+  getSubmittedPullRequest,
+  submitPullRequest,
+} from '../api/operations/pull-requests.ts'
 import { readTestRunOf } from '../api/test-run-reads.ts'
 import { formatInstant } from '../domain/format.ts'
 import { describeResubmission } from '../domain/priorities.ts'
 import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reasons.ts'
+import { isOutdated } from '../domain/service-clock.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
-import { isOtherCommit, isOutdated, type Judgement, stateInQueue } from '../domain/wait-state.ts'
+import { isOtherCommit } from '../domain/values/commit.ts'
+import type { WaitEvent } from '../domain/wait-machine.ts'
+import type { TrackedPullRequest } from '../domain/wait-state.ts'
+import { startWaitTime } from '../domain/wait-time.ts'
 import {
   failureOrThrow,
   isNotFound,
@@ -19,7 +28,7 @@ import {
 } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
-import type { Submission, TrackedPullRequest, Wait, WaitObserver } from './wait.ts'
+import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
 
 /**
  * Submits the pull requests that are due, one after the other. Returns how each that it tried stands then, or its error if
@@ -27,106 +36,131 @@ import type { Submission, TrackedPullRequest, Wait, WaitObserver } from './wait.
  */
 export async function submitDue(
   all: readonly TrackedPullRequest[],
-  submission: Submission,
+  submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<ReadonlyMap<TrackedPullRequest, Reading<Judgement<TrackedPullRequest>>>> {
+): Promise<ReadonlyMap<TrackedPullRequest, Reading<TrackedPullRequest>>> {
   const { client, time, options } = wait
   const now = time.elapsed()
-  const due = all.filter(({ attempt: { isDue, notBefore = 0 } }) => isDue && notBefore <= now)
-  const readings = new Map<TrackedPullRequest, Reading<Judgement<TrackedPullRequest>>>()
+  const due = all.filter(({ phase }) => phase.name === 'due' && (phase.notBefore ?? 0) <= now)
+  const tries = new Map<TrackedPullRequest, Reading<TrackedPullRequest>>()
   let outage: Reading<never> | undefined
   for (const tracked of due) {
     client.host.interrupted.throwIfAborted()
     if (!time.hasTime()) break
-    const reading = outage ?? (await readingOf(() => submit(tracked, submission, wait, observer)))
-    readings.set(tracked, reading)
-    if ('value' in reading) continue
-    if (isPassing(reading.failure)) outage = reading
-    else if (options.stopsOnError || isPermanent(reading.failure)) break
+    const tried = outage ?? (await readingOf(() => submit(tracked, submitOptions, wait, observer)))
+    tries.set(tracked, tried)
+    if ('value' in tried) continue
+    if (isPassing(tried.failure)) outage = tried
+    else if (options.stopsOnError || isPermanent(tried.failure)) break
   }
-  return readings
+  return tries
 }
 
 async function submit(
   tracked: TrackedPullRequest,
-  submission: Submission,
+  submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<Judgement<TrackedPullRequest>> {
+): Promise<TrackedPullRequest> {
   const { pullRequest } = tracked
   try {
-    const judgement = await submitUnlessDone(tracked, submission, wait, observer)
-    wait.submitted.set(pullRequest, { value: judgement })
-    return judgement
+    const { item, failure } = await submitUnlessDone(tracked, submitOptions, wait, observer)
+    wait.tried.set(pullRequest, { sent: item.attempt.sent, failure })
+    return item
   } catch (error) {
     const failure = await observer.explainFailure(toMergeqError(error), pullRequest)
-    wait.submitted.set(pullRequest, { failure })
+    wait.tried.set(pullRequest, { failure })
     const isLast = isPermanent(failure) || (wait.options.stopsOnError && !isPassing(failure))
-    if (isLast) await observer.reportUnfinished(wait.submitted)
+    if (isLast) await observer.reportUnfinished(wait.tried)
     throw failure
   }
 }
 
-/**
- * What happens before each submission: the record is read, and only a pull request that has not merged, is not in the
- * queue, may be submitted (again) and still has the head that is meant is submitted.
- */
+/** How a pull request stands after a try to submit it, and the error that ended it. */
+interface TriedPullRequest {
+  readonly item: TrackedPullRequest
+  readonly failure?: MergeqError | undefined
+}
+
+/** Reads the record of a pull request, and submits it, unless that says otherwise. */
 async function submitUnlessDone(
   tracked: TrackedPullRequest,
-  submission: Submission,
+  submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<Judgement<TrackedPullRequest>> {
-  const { pullRequest, attempt } = tracked
-  const isAgain = attempt.lastEnd !== undefined
+): Promise<TriedPullRequest> {
+  const { advance, client, time } = wait
+  const isAgain = tracked.attempt.previous !== undefined
   const { record: read, sandboxSpeed } = await readCurrent(tracked, isAgain, wait)
   // What is older than the end of the attempt before says nothing, but a merge.
-  const record = isOutdated(read, tracked.state) && stateOf(read) !== 'MERGED' ? undefined : read
-  const item = {
-    ...tracked,
-    record: record ?? tracked.record,
-    attempt: { ...attempt, isDue: false, notBefore: undefined },
-  }
-  if (stateOf(record) === 'MERGED') return mergedAlready(item, wait)
+  const record = isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED' ? undefined : read
+  const current = { ...tracked, record: record ?? tracked.record }
+  const decision = await decide(tracked, { record, sandboxSpeed }, submitOptions, wait, observer)
+  if ('event' in decision) return advance(current, decision.event)
   const isQueued = isInQueue(record)
+  const head = isQueued ? getString(record, 'prSha') : undefined
+  const { item } = advance(current, { type: 'attempt', head })
+  if (isQueued && submitOptions.attempts !== undefined) {
+    await reportAttempt(item, 'It was in the queue already.', wait, observer)
+    return advance(item, { type: 'in the queue', record, before: isAgain ? tracked.record : undefined })
+  }
+  if (!time.hasTime()) return { item: tracked }
+  await reportAttempt(item, decision.reason, wait, observer)
+  const event = await send(item, record, submitOptions, wait)
+  const sent = advance(item, event)
+  if (isQueued && record !== undefined && sent.item.phase.name !== 'ended')
+    await client.logger.info(describeResubmission(tracked.pullRequest.pr, record, submitOptions.params))
+  const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
+  return { ...sent, failure: isLast ? event.failure : undefined }
+}
+
+/** What was read of a pull request before its submission. */
+interface Current {
+  readonly record?: JsonObject | undefined
+  readonly sandboxSpeed?: number | undefined
+}
+
+/**
+ * Says why a pull request is submitted, or else what happens to it: only one that has not merged, may be submitted (again)
+ * and still has the head that is meant is submitted, and after its pause.
+ */
+async function decide(
+  tracked: TrackedPullRequest,
+  { record, sandboxSpeed }: Current,
+  submitOptions: SubmitOptions,
+  wait: Wait,
+  observer: WaitObserver,
+): Promise<{ readonly event: WaitEvent } | { readonly reason: string }> {
+  const { attempt, pullRequest } = tracked
+  const { time, client } = wait
+  if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
   const why =
-    isAgain && !isQueued
-      ? await whySubmitAgain(tracked, record, submission, wait)
-      : { reason: 'It was submitted.', pause: 0 }
-  if (why === undefined) return endedFor(item, record)
-  const other = await findMovedHead(tracked, record, wait)
-  if (other !== undefined) {
-    // What is in the queue now, at another head, is not a submission of this wait.
-    const moved = { ...item, state: {}, record: { ...item.record, prSha: other } }
-    return { item: moved, end: { outcome: 'stale', note: 'Nothing was sent.' } }
+    attempt.previous === undefined || isInQueue(record)
+      ? { reason: 'It was submitted.', pause: 0 }
+      : await whySubmitAgain(tracked, record, submitOptions, wait)
+  if (why === undefined) return { event: { type: 'not again', record } }
+  const head = await findMovedHead(tracked, record, wait)
+  if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
+  const wasPaused = tracked.phase.name === 'due' && tracked.phase.notBefore !== undefined
+  if (why.pause === 0 || wasPaused) return why
+  const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
+  const until = formatInstant(client.host.clock.now() + pause)
+  if (pause >= time.remaining()) {
+    const note = `The time limit is before the next attempt. Submit it again after ${until}`
+    return { event: { type: 'not again', record, note } }
   }
-  if (why.pause > 0 && attempt.notBefore === undefined) {
-    const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
-    return pauseBefore({ ...tracked, record }, { ...why, pause }, wait, observer)
-  }
-  const number = attempt.number + 1
-  const head = attempt.head ?? (isQueued ? getString(record, 'prSha') : undefined)
-  const next = { ...item, attempt: { ...item.attempt, number, unknown: undefined, head } }
-  if (isQueued && submission.attempts !== undefined) {
-    await reportAttempt(next, 'It was in the queue already.', wait, observer)
-    return { item: { ...next, state: stateInQueue(record, isAgain ? tracked.record : undefined) } }
-  }
-  if (!wait.time.hasTime()) return { item: tracked }
-  await reportAttempt(next, why.reason, wait, observer)
-  const sent = await send(next, record, submission, wait)
-  if (isQueued && record !== undefined && sent.end === undefined)
-    await wait.client.logger.info(describeResubmission(pullRequest.pr, record, submission.params))
-  return sent
+  await observer.reportPause(pullRequest, attempt.number + 1, why.reason, until)
+  return { event: { type: 'pause', until: time.elapsed() + pause } }
 }
 
 async function reportAttempt(
   { pullRequest, attempt: { number } }: TrackedPullRequest,
   reason: string,
-  { submission, reportedAttempts }: Wait,
+  { submitOptions, reportedAttempts }: Wait,
   observer: WaitObserver,
 ): Promise<void> {
-  if (submission?.attempts === undefined || reportedAttempts.get(pullRequest) === number) return
+  if (submitOptions?.attempts === undefined || reportedAttempts.get(pullRequest) === number) return
   reportedAttempts.set(pullRequest, number)
   await observer.reportAttempt(pullRequest, number, reason)
 }
@@ -136,7 +170,7 @@ async function readCurrent(
   { pullRequest }: TrackedPullRequest,
   includeTimeline: boolean,
   { client, limits }: Wait,
-): Promise<{ readonly record?: JsonObject | undefined; readonly sandboxSpeed?: number | undefined }> {
+): Promise<Current> {
   const params = { ...pullRequest, ...(includeTimeline && { includeTimeline }) }
   try {
     const { response, sandboxSpeed } = await callOperation(client, getSubmittedPullRequest, params, {
@@ -155,17 +189,6 @@ const isInQueue = (record: JsonObject | undefined): boolean =>
   record.isCurrentlySubmittedToQueue !== false &&
   outcomeOfRecord(record) === 'pending'
 
-/** The end of a pull request that had merged before it was submitted, perhaps at another head than the one that is meant. */
-const mergedAlready = (
-  item: TrackedPullRequest,
-  { options }: Pick<Wait, 'options'>,
-): Judgement<TrackedPullRequest> => ({
-  item: { ...item, state: { state: 'MERGED' } },
-  end: isOtherCommit(getString(item.record, 'prSha'), options.head ?? item.attempt.head)
-    ? { outcome: 'stale' }
-    : { outcome: 'merged', isFirstReading: item.attempt.lastEnd === undefined },
-})
-
 /**
  * Returns why a pull request is submitted again, and after which pause in milliseconds; undefined if its record does not
  * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
@@ -173,7 +196,7 @@ const mergedAlready = (
 async function whySubmitAgain(
   { pullRequest, attempt }: TrackedPullRequest,
   record: JsonObject | undefined,
-  { resubmit }: Submission,
+  { resubmit }: SubmitOptions,
   { client, limits }: Wait,
 ): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
   if (record === undefined) return undefined
@@ -182,14 +205,6 @@ async function whySubmitAgain(
   if (!isSubmittedAgain(record, run, resubmit)) return undefined
   const explained = explainState(record, run)
   return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
-}
-
-/** The end of a pull request that is not submitted again: as its record says, which may be newer than its attempt. */
-function endedFor(item: TrackedPullRequest, record: JsonObject | undefined): Judgement<TrackedPullRequest> {
-  const outcome = outcomeOfRecord(record ?? {})
-  const hasEnded = outcome === 'failed' || outcome === 'cancelled'
-  if (!hasEnded) return { item, end: item.attempt.lastEnd }
-  return { item: { ...item, state: { ...item.state, state: stateOf(record) } }, end: { outcome } }
 }
 
 /** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
@@ -208,73 +223,53 @@ async function findMovedHead(
 /** The shortest pause against a sandbox, whose speed divides pauses, in milliseconds. */
 const minSandboxPause = 1_000
 
-/** Lets a pause begin before the next attempt; one that would end after the time limit ends the wait. */
-async function pauseBefore(
-  tracked: TrackedPullRequest,
-  { pause, reason }: { readonly pause: number; readonly reason: string },
-  { client, time }: Wait,
-  observer: WaitObserver,
-): Promise<Judgement<TrackedPullRequest>> {
-  const { attempt, pullRequest } = tracked
-  const until = formatInstant(client.host.clock.now() + pause)
-  if (pause >= time.remaining()) {
-    const { item, end } = endedFor(tracked, tracked.record)
-    if (end === undefined) return { item }
-    const note = `The time limit is before the next attempt. Submit it again after ${until}`
-    return { item: { ...item, attempt: { ...attempt, isDue: false } }, end: { ...end, note } }
-  }
-  await observer.reportPause(pullRequest, attempt.number + 1, reason, until)
-  return { item: { ...tracked, attempt: { ...attempt, notBefore: time.elapsed() + pause } } }
-}
-
-/** Sends the submission of a pull request, whose attempt says whether an earlier one was made. */
+/** Sends the submission of a pull request. Returns what came of it; throws if it is to be sent in a later round. */
 async function send(
-  item: TrackedPullRequest,
-  recordBeforeSubmit: JsonObject | undefined,
-  { params }: Submission,
+  { pullRequest, attempt }: TrackedPullRequest,
+  before: JsonObject | undefined,
+  { params }: SubmitOptions,
   { client, limits, options, time }: Wait,
-): Promise<Judgement<TrackedPullRequest>> {
-  const { pullRequest, attempt } = item
+): Promise<WaitEvent> {
   const { clock } = client.host
   const startedAt = clock.now()
-  const sentItem = (from = startedAt, unknown?: MergeqError): TrackedPullRequest => ({
-    ...item,
-    state: {
-      recordBeforeSubmit,
-      submission: { from, to: clock.now(), isUncertain: unknown !== undefined },
-      ...(unknown?.details.mayBeVisible === true && { mayBeVisible: true }),
-    },
-    // A submission of an earlier attempt stays one.
-    attempt: { ...attempt, submitted: attempt.submitted || (unknown === undefined ? true : null), unknown },
-  })
   try {
     const values = { ...pullRequest, ...params }
     const head = options.head ?? attempt.head
-    const { sentAt, wasQueued, response } = await callOperation(client, submitPullRequest, values, {
-      limits,
-      head,
-    })
-    if (wasQueued !== true) return { item: sentItem(sentAt) }
-    return { item: { ...item, state: stateInQueue(response.records[0], recordBeforeSubmit) } }
+    const {
+      sentAt: from = startedAt,
+      wasQueued,
+      response,
+    } = await callOperation(client, submitPullRequest, values, { limits, head })
+    if (wasQueued === true) return { type: 'in the queue', record: response.records[0], before }
+    return { type: 'accepted', before, sent: { from, to: clock.now() } }
   } catch (error) {
     const failure = failureOrThrow(error)
-    const { delivery, sentState, sentAt, status } = failure.details
-    const end = { outcome: 'error', failure } as const
-    if (failure.kind === 'stale') {
-      const moved = { ...item, state: {}, record: { ...item.record, prSha: failure.details.head } }
-      return { item: moved, end: { outcome: 'stale', note: 'It was not submitted.' } }
-    }
+    const { delivery, sentState, sentAt: from = startedAt, status, head } = failure.details
+    if (failure.kind === 'stale') return { type: 'head moved', head, note: 'It was not submitted.' }
     if (delivery === 'unknown') {
-      const goesOn = failure.kind === 'unknown-outcome' && giveUpLimit(options.giveUpAfter, time, client) > 0
-      return { item: sentItem(sentAt, failure), end: goesOn ? undefined : end }
+      const isLast = failure.kind !== 'unknown-outcome' || giveUpLimit(options.giveUpAfter, time, client) <= 0
+      return { type: 'unanswered', before, sent: { from, to: clock.now() }, failure, isLast }
     }
     if (failure.kind === 'refused') {
       const { record } = await tryRead(client, getSubmittedPullRequest, pullRequest, { limits })
-      if (stateOf(record) === 'MERGED') return mergedAlready({ ...item, record }, { options })
+      if (stateOf(record) === 'MERGED') return { type: 'merged before', record }
     }
     // What was certainly not applied is submitted in a later round; what was replayed already is not.
     const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
-    if (isPassing(failure) && !isUnsent) return { item, end }
+    if (isPassing(failure) && !isUnsent) return { type: 'refused', failure }
     throw failure
   }
+}
+
+/** The time of the cancellation of an outdated submission, in milliseconds, also when that of the wait is over. */
+const cancellationTime = 30_000
+
+/** Cancels a submission whose head moved. */
+export async function cancelSubmission(
+  { pullRequest }: TrackedPullRequest,
+  { client }: Wait,
+): Promise<WaitEvent> {
+  const time = startWaitTime(cancellationTime, client.host.clock)
+  const tried = await readingOf(() => callOperation({ ...client, time }, cancelPullRequest, pullRequest))
+  return { type: 'cancellation', failure: 'failure' in tried ? tried.failure : undefined }
 }

@@ -1,17 +1,18 @@
-// A wait for pull requests, which may submit them: what it has, what it knows of each, and what it tells its caller.
+// A wait for pull requests, which may submit them: what it has, and what it tells its caller.
 import type { SubmissionValues } from '../api/operations/pull-requests.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { type ReadSeveral, severalReader } from '../api/several-pull-requests.ts'
 import type { PullRequest } from '../domain/values/pull-request.ts'
-import type { Judgement, StateChange, WaitEnd, WaitOptions, WaitState } from '../domain/wait-state.ts'
+import { advance, type Step, type WaitEvent } from '../domain/wait-machine.ts'
+import type { Sending, StateChange, TrackedPullRequest, WaitEnd, WaitOptions } from '../domain/wait-state.ts'
 import type { WaitTime } from '../domain/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
-import { limitsOfReading, type Reading } from './poll.ts'
+import { limitsOfReading } from './poll.ts'
 import type { QueueSharing } from './shared-queues.ts'
+import { createWaitErrors } from './wait-errors.ts'
 
 /** How a wait submits its pull requests. */
-export interface Submission {
+export interface SubmitOptions {
   readonly params: SubmissionValues
   /**
    * How often a pull request is submitted, at most, after failures that do not count; one that is in the queue counts as
@@ -25,8 +26,10 @@ export interface Submission {
 /** A wait for pull requests while it lasts. */
 export interface Wait {
   readonly options: WaitOptions
+  /** Says what follows from an event. */
+  advance(item: TrackedPullRequest, event: WaitEvent): Step
   /** Undefined in a wait that submits nothing. */
-  readonly submission?: Submission | undefined
+  readonly submitOptions?: SubmitOptions | undefined
   readonly client: ServiceClient
   readonly time: WaitTime
   /** Of the requests of a poll. */
@@ -34,8 +37,8 @@ export interface Wait {
   readonly readSeveral: ReadSeveral
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
-  /** What came of the last submission of each pull request that was tried. */
-  readonly submitted: Map<PullRequest, Reading<Judgement<TrackedPullRequest>>>
+  /** When the last submission of each pull request that was tried was sent, or why it was not. */
+  readonly tried: Map<PullRequest, Tried>
   /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
   readonly reportedAttempts: Map<PullRequest, number>
   /** The pull requests whose failing checks were read. */
@@ -44,70 +47,41 @@ export interface Wait {
   readonly sharing?: QueueSharing | undefined
 }
 
+/** What came of a try to submit a pull request. */
+interface Tried {
+  readonly sent?: Sending | undefined
+  readonly failure?: MergeqError | undefined
+}
+
 /** Starts a wait whose time is that of its client. */
 export function startWait(
   options: WaitOptions,
   client: ServiceClient,
   time: WaitTime,
-  more: Partial<Pick<Wait, 'submission' | 'sharing'>> = {},
+  more: Partial<Pick<Wait, 'submitOptions' | 'sharing'>> = {},
 ): Wait {
+  const { submitOptions } = more
+  const attempts = submitOptions?.attempts
+  const rules = {
+    ...options,
+    attempts: submitOptions === undefined ? 0 : (attempts ?? 1),
+    keepsHead: attempts !== undefined,
+    errors: createWaitErrors(client, options),
+  }
   return {
     ...more,
     options,
+    advance: (item, event) => advance(item, event, rules),
     client,
     time,
     limits: limitsOfReading(time),
     readSeveral: severalReader(client),
     unreadableQueues: new Set(),
-    submitted: new Map(),
+    tried: new Map(),
     reportedAttempts: new Map(),
     failingReads: new Set(),
   }
 }
-
-/** A pull request that is waited for. */
-export interface TrackedPullRequest {
-  readonly pullRequest: PullRequest
-  readonly state: WaitState
-  /** The record of the last reading; undefined if the service did not know the pull request. */
-  readonly record?: JsonObject | undefined
-  /** The queue, if the last round read it. */
-  readonly queue?: JsonObject | undefined
-  /** How old the last reading was when it was taken from another wait, in milliseconds. */
-  readonly age?: number | undefined
-  readonly attempt: Attempt
-}
-
-/** What a wait knows of its submissions of a pull request. */
-export interface Attempt {
-  /** How many there were, with one that was in the queue already. */
-  readonly number: number
-  /** Whether the next round submits it: until then it is not read. */
-  readonly isDue: boolean
-  /** When the pause before the next submission ends, in milliseconds since the wait began. */
-  readonly notBefore?: number | undefined
-  /** Whether this wait submitted it, in any attempt; null if that is not known. */
-  readonly submitted: boolean | null
-  /** Why it is not known whether the last submission was made. */
-  readonly unknown?: MergeqError | undefined
-  /** How the last attempt ended that has ended: what counts if a later one cannot be made or read. */
-  readonly lastEnd?: WaitEnd | undefined
-  /** The record that showed that end. */
-  readonly lastRecord?: JsonObject | undefined
-  /** The head commit that was submitted, if it is known. */
-  readonly head?: string | undefined
-}
-
-/** Returns a pull request as a wait finds it, which submits it first or only reads it. */
-export const track = (
-  pullRequest: PullRequest,
-  { isDue }: Pick<Attempt, 'isDue'>,
-  state: WaitState = {},
-): TrackedPullRequest => ({ pullRequest, state, attempt: { number: 0, isDue, submitted: false } })
-
-/** Whether an attempt has ended, and the next one has not begun: the pull request is not in the queue. */
-export const isBetweenAttempts = ({ attempt }: TrackedPullRequest): boolean =>
-  attempt.isDue && attempt.lastEnd !== undefined
 
 /** What a caller does with the events of a wait. */
 export interface WaitObserver {
@@ -121,7 +95,7 @@ export interface WaitObserver {
   /** Returns the error of a submission that failed, as it is told. */
   explainFailure(failure: MergeqError, pullRequest: PullRequest): Promise<MergeqError>
   /** Reports that no further pull request is submitted after an error. */
-  reportUnfinished(submitted: Wait['submitted']): Promise<void>
+  reportUnfinished(tried: Wait['tried']): Promise<void>
   /** Reports that an outage of the service begins or is over. */
   reportOutage(text: string, isOver: boolean): Promise<void>
   /** Sleeps between two rounds; rejects when the wait is interrupted. */

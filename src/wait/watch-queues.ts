@@ -7,7 +7,7 @@ import { type MergeqError, mostSevere } from '../errors.ts'
 import type { Output } from '../host/host.ts'
 import { backOff, giveUpLimit, poll } from './poll.ts'
 import type { QueueReader, QueueUpdate } from './queue-reader.ts'
-import { readSeveral } from './read-several.ts'
+import { readEach } from './read-each.ts'
 
 /** A queue that is watched. */
 export interface WatchedQueue {
@@ -54,7 +54,7 @@ export async function pollQueues(
   await poll<WatchedQueue, QueueUpdate, WatchJudgement>({
     items: watched,
     // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
-    read: items => readSeveral(items, ({ read }) => read(client, { maxRetries: 0 }), limit),
+    read: items => readEach(items, ({ read }) => read(client, { maxRetries: 0 }), limit),
     judge: (item, update) => ({ item: { ...item, state: stateOf(update.queue) }, update }),
     schedule: (_, failures) => (failures === 0 ? interval : backOff(interval, failures, host.random())),
     limit,

@@ -3,7 +3,7 @@ import type { Judgement, WaitEnd } from '../../src/domain/wait-state.ts'
 import { startWaitTime } from '../../src/domain/wait-time.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { poll } from '../../src/wait/poll.ts'
-import { readSeveral } from '../../src/wait/read-several.ts'
+import { readEach } from '../../src/wait/read-each.ts'
 
 const unavailable = new MergeqError('unavailable', 'no.', { status: 503 })
 const refused = new MergeqError('unavailable', 'no.', { failedStep: 'connection' })
@@ -123,7 +123,7 @@ describe('a round of readings', () => {
       if (typeof answer === 'string') return answer
       throw answer
     }
-    const readings = await readSeveral(answers, read, undefined)
+    const readings = await readEach(answers, read, undefined)
     expect(readings).toHaveLength(answers.length)
     expect(readings.at(-1)).toEqual(failure === undefined ? { value: 'done' } : { failure })
   })

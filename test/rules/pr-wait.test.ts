@@ -2,20 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { liveLine } from '../../src/commands/pr/wait-screen.ts'
 import { milestones, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
-import {
-  judgePullRequest as judge,
-  type WaitEnd,
-  type WaitOptions,
-  type WaitState,
-} from '../../src/domain/wait-state.ts'
+import type { TrackedPullRequest, WaitEnd, WaitOptions } from '../../src/domain/wait-state.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import { automaticDelay, backOff } from '../../src/wait/poll.ts'
 import { describeEnd } from '../../src/wait/results.ts'
-import { type TrackedPullRequest, track } from '../../src/wait/wait.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'
+import { judge, trackedAs, type WaitState } from '../support/wait-life.ts'
 
 describe('what a reading means', () => {
   const record = (state: string, more: Json = {}) => ({
@@ -282,7 +277,7 @@ describe('the sentence about the end of a wait', () => {
     { record, queue, ...end }: WaitEnd & Pick<TrackedPullRequest, 'record' | 'queue'>,
     seconds: number,
   ) => {
-    const tracked = { pullRequest, state, record, queue }
+    const tracked = trackedAs(pullRequest, state, { record, queue })
     return describeEnd(tracked, end, seconds * 1_000, { head: '4f2a9c1d3e' })
   }
 
@@ -349,7 +344,7 @@ describe('the live line of a wait', () => {
     state: WaitState,
     documents: Partial<TrackedPullRequest> = {},
   ): TrackedPullRequest => ({
-    ...track({ repo: parseRepository('acme/web'), targetBranch: 'main', pr }, { isDue: false }, state),
+    ...trackedAs({ repo: parseRepository('acme/web'), targetBranch: 'main', pr }, state),
     ...(state.state === undefined ? {} : { record: entry(pr, state.state) }),
     ...documents,
   })

@@ -9,6 +9,8 @@ import {
   describeWaitChange,
   isPaused,
   type StateChange,
+  type TrackedPullRequest,
+  track,
   type WaitEnd,
   type WaitOptions,
 } from '../../domain/wait-state.ts'
@@ -32,14 +34,7 @@ import {
   waitChangeRecord,
   withOpenReasons,
 } from '../../wait/results.ts'
-import {
-  type Submission,
-  startWait,
-  type TrackedPullRequest,
-  track,
-  type Wait,
-  type WaitObserver,
-} from '../../wait/wait.ts'
+import { type SubmitOptions, startWait, type Wait, type WaitObserver } from '../../wait/wait.ts'
 import { readActivity } from '../queue/screen.ts'
 import { markdownColumns, waitColumns } from './wait-records.ts'
 import { continueLines, describeWaiting, endLines, stopSentence, waitLine } from './wait-screen.ts'
@@ -47,15 +42,15 @@ import { continueLines, describeWaiting, endLines, stopSentence, waitLine } from
 /** Submits pull requests, waits for them, and prints what happens. Returns the most severe exit code. */
 export function submitAndWait(
   pullRequests: readonly PullRequest[],
-  submission: Submission,
+  submitOptions: SubmitOptions,
   options: WaitOptions,
   cli: Cli,
 ): Promise<number> {
   if (cli.options.dryRun) {
-    const values = pullRequests.map(each => ({ ...each, ...submission.params }))
+    const values = pullRequests.map(each => ({ ...each, ...submitOptions.params }))
     return printRequests(cli, submitPullRequest, values)
   }
-  return waitAndReport(pullRequests, options, cli, submission)
+  return waitAndReport(pullRequests, options, cli, submitOptions)
 }
 
 /** Waits until every pull request has an outcome, and prints what happens. Returns the most severe exit code. */
@@ -63,11 +58,11 @@ export async function waitAndReport(
   pullRequests: readonly PullRequest[],
   options: WaitOptions,
   cli: Cli,
-  submission?: Submission,
+  submitOptions?: SubmitOptions,
 ): Promise<number> {
-  const wait = startWait(options, cli.client(), timeOfWait(cli), { submission })
+  const wait = startWait(options, cli.client(), timeOfWait(cli), { submitOptions })
   const reporter = new WaitReporter(pullRequests, wait, cli)
-  const isDue = wait.submission !== undefined
+  const isDue = submitOptions !== undefined
   const all = pullRequests.map(pullRequest => track(pullRequest, { isDue }))
   await waitForPullRequests(all, wait, reporter)
   return reporter.close()
@@ -114,14 +109,12 @@ class WaitReporter implements WaitObserver {
   }
 
   /** Warns which of several pull requests were submitted. */
-  async reportUnfinished(submitted: Wait['submitted']): Promise<void> {
+  async reportUnfinished(tried: Wait['tried']): Promise<void> {
     if (this.pullRequests.length === 1) return
     const names = this.pullRequests.map(({ pr }) => `#${pr}`)
     const soFar = this.pullRequests.map(pullRequest => {
-      const reading = submitted.get(pullRequest)
-      if (reading === undefined) return undefined
-      const failure = 'failure' in reading ? reading.failure : reading.value.end?.failure
-      return { code: failure?.exit ?? 0, failure }
+      const one = tried.get(pullRequest)
+      return one && { code: one.failure?.exit ?? 0, failure: one.failure }
     })
     await warnUnfinished(submitPullRequest, names, soFar, this.cli)
   }

@@ -6,7 +6,14 @@ import type { CommandLine } from '../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
 import { shortCommits } from '../../domain/values/commit.ts'
 import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { isPaused, missingState } from '../../domain/wait-state.ts'
+import {
+  absenceOf,
+  isBetweenAttempts,
+  isInPause,
+  isPaused,
+  missingState,
+  type TrackedPullRequest,
+} from '../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import {
   linkSpan,
@@ -22,7 +29,7 @@ import { textWidth } from '../../output/text-width.ts'
 import type { Cli } from '../../run/command.ts'
 import { type LinePart, type LineTimes, withTimes } from '../../run/waits.ts'
 import type { WaitResult } from '../../wait/results.ts'
-import { isBetweenAttempts, type TrackedPullRequest, type Wait } from '../../wait/wait.ts'
+import type { Wait } from '../../wait/wait.ts'
 import { waitCommand } from './wait-options.ts'
 
 /** Returns how long the state of a record has lasted, in milliseconds; NaN if that is not known. */
@@ -35,15 +42,13 @@ function stateWithAge(record: JsonObject | undefined, state: string, now: number
   return age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
 }
 
-function partsOf(
-  { pullRequest, state, record, queue = {}, attempt }: TrackedPullRequest,
-  now: number,
-): readonly LinePart[] {
+function partsOf(tracked: TrackedPullRequest, now: number): readonly LinePart[] {
+  const { pullRequest, seen, record, queue = {} } = tracked
   const { pr, targetBranch } = pullRequest
-  const { position } = state
-  if (state.state === undefined) return [{ pieces: [`#${pr} ${missingState(state)}`], rank: 0 }]
-  const parts: LinePart[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, state.state, now)], rank: 0 }]
-  if (attempt.notBefore !== undefined) return [...parts, { pieces: [', to be submitted again'], rank: 1 }]
+  const { state, position } = seen
+  if (state === undefined) return [{ pieces: [`#${pr} ${missingState(tracked)}`], rank: 0 }]
+  const parts: LinePart[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, state, now)], rank: 0 }]
+  if (isInPause(tracked)) return [...parts, { pieces: [', to be submitted again'], rank: 1 }]
   const reason = record && shortReason(pr, targetBranch, record, queue)
   if (reason !== undefined) parts.push({ pieces: [`, ${reason}`], rank: 1 })
   if (position === undefined) return parts
@@ -60,7 +65,7 @@ function partsOf(
 }
 
 function countsOf(all: readonly TrackedPullRequest[]): Pieces {
-  const states = all.map(({ state }) => state.state ?? missingState(state))
+  const states = all.map(tracked => tracked.seen.state ?? missingState(tracked))
   const counts = [...new Set(states)].flatMap((state, index): Pieces => {
     const count = states.filter(other => other === state).length
     return [`${index === 0 ? '' : ', '}${count} `, wordsSpan(state)]
@@ -81,11 +86,14 @@ export function liveLine(
   if (first === undefined) return ''
   const parts = others.length === 0 ? partsOf(first, times.now) : [{ pieces: countsOf(all), rank: 0 }]
   // A pull request that was neither seen nor submitted may never be in the queue: no usual time for it.
-  const isKnown = all.some(({ state }) => state.state !== undefined || state.submission !== undefined)
+  const isUsual = all.some(isSeenOrSent)
   // A state that began with the wait has lasted as long.
   const saysAge = others.length === 0 && Math.abs(stateAge(first.record, times.now) - times.elapsed) < 5_000
-  return withTimes(parts, { ...times, usual: isKnown ? times.usual : undefined, saysAge }, columns)
+  return withTimes(parts, { ...times, usual: isUsual ? times.usual : undefined, saysAge }, columns)
 }
+
+const isSeenOrSent = ({ seen, attempt }: TrackedPullRequest): boolean =>
+  seen.state !== undefined || attempt.sent !== undefined
 
 /** Returns the live line of a wait; `usual` is the usual time in the queue. */
 export function waitLine(
@@ -95,7 +103,7 @@ export function waitLine(
   columns: number,
 ): StyledLine {
   // Until a submission appears, the wait lasts no longer than --grace.
-  const isMissing = all.every(({ state }) => !state.state && state.missingSince !== undefined)
+  const isMissing = all.every(each => !each.seen.state && absenceOf(each) !== undefined)
   const limit = isMissing ? Math.min(grace, waitLimit || grace) : waitLimit
   return liveLine(all, { now, elapsed: time.elapsed(), limit, usual }, columns)
 }
@@ -104,18 +112,14 @@ export function waitLine(
 export function describeWaiting(all: readonly TrackedPullRequest[]): string {
   const [first, ...others] = all
   if (first === undefined || others.length > 0) return plainText(countsOf(all))
-  const again = first.attempt.notBefore === undefined ? '' : ', to be submitted again'
-  return `#${first.pullRequest.pr}: ${first.state.state ?? missingState(first.state)}${again}`
+  const again = isInPause(first) ? ', to be submitted again' : ''
+  return `#${first.pullRequest.pr}: ${first.seen.state ?? missingState(first)}${again}`
 }
 
 /** Says after Ctrl-C which pull requests stay in the queue, and which are not in it. */
 export function stopSentence(waiting: readonly TrackedPullRequest[]): string {
   const between = waiting.filter(isBetweenAttempts)
-  const queued = waiting.filter(
-    tracked =>
-      !between.includes(tracked) &&
-      (tracked.state.state !== undefined || tracked.state.submission !== undefined),
-  )
+  const queued = waiting.filter(tracked => !between.includes(tracked) && isSeenOrSent(tracked))
   const names = queued.map(({ pullRequest }) => `#${pullRequest.pr}`)
   const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
   const stay = names.length === 0 ? [] : [`${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`]
@@ -157,7 +161,7 @@ function signOfEnd({ tracked, end }: WaitResult): Span {
     case 'error':
       return signSpan('FAILED')
     default: {
-      const sign = signSpan(isSkipped ? 'SKIPPED' : (tracked.state.state ?? ''))
+      const sign = signSpan(isSkipped ? 'SKIPPED' : (tracked.seen.state ?? ''))
       // A state that is not known has no sign.
       return sign.text === '' ? signSpan('WARN') : sign
     }
@@ -165,9 +169,9 @@ function signOfEnd({ tracked, end }: WaitResult): Span {
 }
 
 /** Returns the sentence about the end of a wait with its link and the color of the state. */
-function styleReason({ tracked: { pullRequest, state }, reason }: WaitResult): Pieces {
+function styleReason({ tracked: { pullRequest, seen }, reason }: WaitResult): Pieces {
   const { repo, pr } = pullRequest
-  const spans = [linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)), wordsSpan(state.state ?? '')]
+  const spans = [linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)), wordsSpan(seen.state ?? '')]
   return spans.reduce<Pieces>(
     (pieces, span) =>
       pieces.flatMap(piece => {
@@ -218,14 +222,13 @@ function nextSteps(
   isOnly: boolean,
   commandLine: CommandLine,
 ): readonly string[] {
-  const { pullRequest, record, queue, attempt } = tracked
-  const { state, missingSince, submission } = tracked.state
+  const { pullRequest, record, queue, attempt, seen } = tracked
   if (end.isSkipped === true) return []
   const { pr } = pullRequest
   const details = `Details: ${commandLine(['pr', 'explain', pr], pullRequest)}`
   const submit = commandLine(['pr', 'submit', pr], pullRequest)
   if (mayBeMerged) return [details]
-  switch (end.outcome === 'left' ? state?.toLowerCase() : end.outcome) {
+  switch (end.outcome === 'left' ? seen.state?.toLowerCase() : end.outcome) {
     case 'failed':
       return [details, `After a fix: ${submit}`]
     case 'cancelled':
@@ -235,14 +238,14 @@ function nextSteps(
       const [, found] = shortCommits(expected, getString(record, 'prSha') ?? '')
       // The commit is text from the service: it must not put anything else into a command line.
       if (!/^[\da-f]+$/i.test(found)) return []
-      const submits = wait.submission !== undefined
+      const submits = wait.submitOptions !== undefined
       const words = submits ? ['pr', 'submit', pr, '--wait'] : ['pr', 'wait', pr]
       const command = commandLine([...words, '--match-head', found], pullRequest)
       return [`To ${submits ? 'submit' : 'wait for'} the new head commit: ${command}`]
     }
     case 'timed-out':
     case 'pending': {
-      if (state === undefined && missingSince !== undefined && submission === undefined)
+      if (seen.state === undefined && absenceOf(tracked) !== undefined && attempt.sent === undefined)
         return [`To submit it: ${submit}`]
       // For several pull requests a single command follows all results.
       const goOn = isOnly ? [continueStep([pullRequest], commandLine)] : []

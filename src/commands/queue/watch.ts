@@ -16,7 +16,7 @@ import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { queueInput, setOf } from '../../run/values.ts'
 import { createQueueReader } from '../../wait/queue-reader.ts'
-import { readSeveral } from '../../wait/read-several.ts'
+import { readEach } from '../../wait/read-each.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { waitInputs } from '../pr/wait-options.ts'
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
@@ -143,7 +143,7 @@ export const queueWatchCommand = command({
 
 /** Prints queues once. Returns the most severe exit code of those that cannot be read. */
 async function printOnce(watched: readonly WatchedQueue[], view: QueuesView, cli: Cli): Promise<number> {
-  const readings = await readSeveral(watched, ({ read }) => read(cli.client()), undefined)
+  const readings = await readEach(watched, ({ read }) => read(cli.client()), undefined)
   const codes: number[] = []
   for (const [index, queue] of watched.entries()) {
     const reading = readings[index]

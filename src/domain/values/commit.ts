@@ -25,3 +25,9 @@ export function shortCommits(expected: string, found: string): readonly [expecte
   const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
   return [expected.slice(0, length), found.slice(0, length)]
 }
+
+/** Whether two commits differ. Either may be abbreviated; a commit that is not known counts as the same. */
+export function isOtherCommit(one = '', other = ''): boolean {
+  const [first, second] = [one.toLowerCase(), other.toLowerCase()]
+  return !first.startsWith(second) && !second.startsWith(first)
+}

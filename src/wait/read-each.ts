@@ -10,7 +10,7 @@ const tooManyRequests = 429
  * and after as many requests without a response as are sent at a time, the rest is not read: the error counts for it, too.
  * Throws only when a signal interrupts the command.
  */
-export async function readSeveral<T, R>(
+export async function readEach<T, R>(
   items: readonly T[],
   read: (item: T) => Promise<R>,
   time: WaitTime | undefined,
