@@ -5,9 +5,9 @@ import type { Operation } from '../../src/api/operation.ts'
 import { operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { clientOperations } from '../../src/api/operations/index.ts'
-import { sandboxTypes } from '../../src/domain/values/sandbox.ts'
 import { exitCodeList } from '../../src/errors.ts'
 import { iteratorName } from '../../src/library/method-names.ts'
+import { sandboxTypes } from '../../src/values/sandbox.ts'
 
 /** The name of a method, and its operation. */
 type Method = readonly [name: string, operation: Operation]

@@ -1,7 +1,7 @@
 import manifest from '../../package.json' with { type: 'json' }
-import { isOnlyRead, settingNames } from '../../src/domain/queue-file.ts'
-import { type QueueSetting, queueSettings } from '../../src/domain/queue-settings.ts'
-import type { Type } from '../../src/domain/values/types.ts'
+import { type QueueSetting, queueSettings } from '../../src/api/operations/queue-settings.ts'
+import { isOnlyRead, settingNames } from '../../src/queues/files/queue-file.ts'
+import type { Type } from '../../src/values/types.ts'
 
 export const schemaPath = 'docs/reference/queue-file.schema.json'
 

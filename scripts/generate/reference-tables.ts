@@ -9,9 +9,18 @@ import {
 import { outline, ownRecord, type RecordType, required } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { otherVariables } from '../../src/cli/command-doc.ts'
-import { changeRecord, waitResult } from '../../src/commands/pr/wait-records.ts'
+import { waitResult } from '../../src/commands/pr/shared/wait/records.ts'
 import { queueWaitRecord } from '../../src/commands/queue/wait.ts'
-import { formatBytes, formatInteger } from '../../src/domain/format.ts'
+import { exitCodeList, mostSevere } from '../../src/errors.ts'
+import { connectLimit } from '../../src/http/connect.ts'
+import { idleLimit } from '../../src/http/undici.ts'
+import { maxJsonDepth } from '../../src/json.ts'
+import { outputFormats } from '../../src/output/output-formats.ts'
+import { reasonTable } from '../../src/records/reasons/reason-table.ts'
+import { causerText } from '../../src/records/reasons/reasons.ts'
+import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
+import { scenarios } from '../../src/sandbox/scenarios.ts'
+import { formatBytes, formatInteger } from '../../src/values/format.ts'
 import {
   attemptLimit,
   changeLimit,
@@ -24,18 +33,10 @@ import {
   maxSamples,
   maxValues,
   maxWindow,
-} from '../../src/domain/limits.ts'
-import { outputFormats } from '../../src/domain/output-formats.ts'
-import { reasonTable } from '../../src/domain/reason-table.ts'
-import { causerText } from '../../src/domain/reasons.ts'
-import { scenarioNames } from '../../src/domain/scenario-names.ts'
-import { exitCodeList, mostSevere } from '../../src/errors.ts'
-import { connectLimit } from '../../src/http/connect.ts'
-import { idleLimit } from '../../src/http/undici.ts'
-import { maxJsonDepth } from '../../src/json.ts'
-import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
-import { scenarios } from '../../src/sandbox/scenarios.ts'
+} from '../../src/values/limits.ts'
+import { scenarioNames } from '../../src/values/scenario-names.ts'
 import { pollDelays } from '../../src/wait/poll.ts'
+import { changeRecord } from '../../src/watch/change-record.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'

@@ -1,4 +1,4 @@
-import type { PullRequest } from '../domain/values/pull-request.ts'
+import type { PullRequest } from '../values/pull-request.ts'
 import type { Resource } from './operation.ts'
 
 export interface RefusedRequest {

@@ -1,6 +1,6 @@
-import type { Queue } from '../domain/values/repository.ts'
 import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { Queue } from '../values/repository.ts'
 import {
   anyOperation,
   type Delivery,

@@ -1,7 +1,7 @@
-import { describeMissingQueue, queueName, shortRepositoryName } from '../domain/values/repository.ts'
 import { type ErrorKind, extendError, MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
+import { describeMissingQueue, queueName, shortRepositoryName } from '../values/repository.ts'
 import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
 import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'

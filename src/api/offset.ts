@@ -1,4 +1,4 @@
-import { formatInteger, pluralize } from '../domain/format.ts'
+import { formatInteger, pluralize } from '../values/format.ts'
 
 /** Where the next page of a list without tokens begins, or why it cannot be read further. */
 export interface NextOffset {

@@ -1,7 +1,7 @@
-import { isSameSetting } from '../domain/queue-file.ts'
-import { changedWhen, type SentSeconds } from '../domain/service-clock.ts'
-import { stateOf, terminalOutcome } from '../domain/states.ts'
 import { get, getArray, type Json, type JsonObject } from '../json.ts'
+import { stateOf, terminalOutcome } from '../records/states.ts'
+import { isSameSetting } from './operations/queue-settings.ts'
+import { changedWhen, type SentSeconds } from './service-clock.ts'
 
 /**
  * What is known when a change got no response and the service was read again

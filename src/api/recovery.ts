@@ -1,8 +1,7 @@
-import { joinList } from '../domain/format.ts'
-import { sentSeconds } from '../domain/service-clock.ts'
-import { isOtherCommit } from '../domain/values/commit.ts'
 import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { isOtherCommit } from '../values/commit.ts'
+import { joinList } from '../values/format.ts'
 import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
 import { type Operation, operationName, type Params, type Resource, type WriteRecovery } from './operation.ts'
@@ -11,6 +10,7 @@ import { bodyText, buildRequest, type Request } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
+import { sentSeconds } from './service-clock.ts'
 
 interface UnconfirmedWrite<P extends Params = Params> {
   readonly operation: Operation<P>

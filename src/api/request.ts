@@ -1,9 +1,9 @@
-import { formatInteger } from '../domain/format.ts'
-import { maxBodySize, maxResponseSize } from '../domain/limits.ts'
-import { shellQuote } from '../domain/suggested-command.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/messages.ts'
 import { type EncodedJson, isObject, type Json, type JsonObject } from '../json.ts'
+import { formatInteger } from '../values/format.ts'
+import { maxBodySize, maxResponseSize } from '../values/limits.ts'
+import { shellQuote } from '../values/suggested-command.ts'
 import {
   type BodyOverride,
   type EncodedValue,

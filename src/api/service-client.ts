@@ -1,7 +1,4 @@
 import type { Config } from '../config/settings.ts'
-import { minSecretLength } from '../domain/limits.ts'
-import { sandboxToken } from '../domain/scenario-names.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { AuthoritiesFile } from '../http/certificates.ts'
@@ -10,8 +7,11 @@ import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
+import { minSecretLength } from '../values/limits.ts'
+import { sandboxToken } from '../values/scenario-names.ts'
 import type { Advice } from './advice.ts'
 import type { AddedFields, NameOf } from './operation.ts'
+import type { WaitTime } from './wait-time.ts'
 
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */

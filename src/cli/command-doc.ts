@@ -1,7 +1,7 @@
 import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { type OutputFormat, outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
+import { type OutputFormat, outputFormats } from '../output/output-formats.ts'
 import type { CommandGroup, RegisteredCommand } from '../run/command.ts'
 import { formatArgument, isOption, type OptionDefinition } from '../run/inputs.ts'
 import { globalOptions } from './parse.ts'

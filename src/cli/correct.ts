@@ -1,8 +1,9 @@
 // What is wrong with a command line, and what to type instead.
-import { findSimilarName } from '../domain/similar-name.ts'
-import { shellQuote } from '../domain/suggested-command.ts'
+
 import { type MergeqError, usageError } from '../errors.ts'
 import { fieldsOf, findSimilarField } from '../run/fields.ts'
+import { findSimilarName } from '../values/similar-name.ts'
+import { shellQuote } from '../values/suggested-command.ts'
 import {
   askFor,
   formatLine,

@@ -1,5 +1,5 @@
-import type { OutputFormat } from '../domain/output-formats.ts'
 import type { Output } from '../host/host.ts'
+import type { OutputFormat } from '../output/output-formats.ts'
 import { applyStyle } from '../output/styled-text.ts'
 import { wrapLines } from '../output/text-width.ts'
 import type { OptionDoc } from './command-doc.ts'

@@ -1,5 +1,5 @@
-import { printsData } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
+import { printsData } from '../output/output-formats.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
 import { oppositeOf } from '../run/inputs.ts'
 import {

@@ -1,8 +1,8 @@
 import { isChange } from '../api/operation.ts'
 import { type Field, fieldOf, list, type RecordType } from '../api/operations/fields.ts'
 import { receiptRecord } from '../api/operations/receipts.ts'
-import { pullRequestStates, queueStates } from '../domain/states.ts'
 import type { JsonObject } from '../json.ts'
+import { pullRequestStates, queueStates } from '../records/states.ts'
 import type { Command } from '../run/command.ts'
 
 const anyOf = (schemas: readonly JsonObject[]): JsonObject => {

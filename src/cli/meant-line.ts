@@ -1,9 +1,9 @@
-import { findSimilarName } from '../domain/similar-name.ts'
-import { joinCommandLine } from '../domain/suggested-command.ts'
-import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { toMergeqError, usageHint } from '../errors.ts'
 import type { CommandGroup } from '../run/command.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from '../run/inputs.ts'
+import { isPullRequestReference } from '../values/pull-request.ts'
+import { findSimilarName } from '../values/similar-name.ts'
+import { joinCommandLine } from '../values/suggested-command.ts'
 import { findCommand, findMeant, isSentence, isWord, placesIn, wordsOf } from './other-words.ts'
 import {
   globalOptions,

@@ -1,7 +1,7 @@
-import { formats } from '../domain/output-formats.ts'
-import { findSimilarName } from '../domain/similar-name.ts'
-import { isPullRequestReference } from '../domain/values/pull-request.ts'
+import { formats } from '../output/output-formats.ts'
 import type { CommandGroup } from '../run/command.ts'
+import { isPullRequestReference } from '../values/pull-request.ts'
+import { findSimilarName } from '../values/similar-name.ts'
 
 /**
  * What people type who know other programs, and what it means here. Of several rows for a word, the first counts.

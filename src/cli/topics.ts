@@ -1,6 +1,6 @@
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { outputFormats } from '../domain/output-formats.ts'
 import { exitCodeList } from '../errors.ts'
+import { outputFormats } from '../output/output-formats.ts'
 import { otherVariables } from './command-doc.ts'
 import { type HelpOptions, type Item, Layout } from './help-layout.ts'
 

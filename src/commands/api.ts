@@ -14,18 +14,6 @@ import { valueFromSettings } from '../api/resolve.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { maxBodySize, maxRawResponseSize } from '../domain/limits.ts'
-import { suggestName } from '../domain/similar-name.ts'
-import { decodeUtf8, textParser } from '../domain/values/text.ts'
-import {
-  choice,
-  fileName,
-  isRepository,
-  listOf,
-  requireExactNumbers,
-  type Type,
-  textual,
-} from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import { getNumber, isObject, type JsonObject, parseJson } from '../json.ts'
 import { command } from '../run/command.ts'
@@ -34,6 +22,18 @@ import { openInput } from '../run/input-files.ts'
 import { argument, callerOf, flag, option, paramInput } from '../run/inputs.ts'
 import { forOne, send, show } from '../run/send.ts'
 import { readOverrides, withAddedFields } from '../run/values.ts'
+import { maxBodySize, maxRawResponseSize } from '../values/limits.ts'
+import { suggestName } from '../values/similar-name.ts'
+import { decodeUtf8, textParser } from '../values/text.ts'
+import {
+  choice,
+  fileName,
+  isRepository,
+  listOf,
+  requireExactNumbers,
+  type Type,
+  textual,
+} from '../values/types.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 

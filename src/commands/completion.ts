@@ -2,11 +2,11 @@ import zsh from '../../completions/_mergeq'
 import bash from '../../completions/mergeq.bash'
 import fish from '../../completions/mergeq.fish'
 import powershell from '../../completions/mergeq.ps1'
-import { hintWithSuggestion } from '../domain/similar-name.ts'
-import { textual } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import { command } from '../run/command.ts'
 import { argument } from '../run/inputs.ts'
+import { hintWithSuggestion } from '../values/similar-name.ts'
+import { textual } from '../values/types.ts'
 
 /** The completion script of each shell. A script only asks `mergeq __complete` and shows its output. */
 const completionScripts = { bash, zsh, fish, powershell }

@@ -3,14 +3,14 @@ import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
 import { failingTestsPage } from '../api/operations/tests.ts'
-import { pluralize } from '../domain/format.ts'
-import { memoize } from '../domain/scheduling.ts'
 import { exitCodeOf, isMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
 import { type Cli, command } from '../run/command.ts'
 import { fieldsOfRecords } from '../run/fields.ts'
+import { memoize } from '../scheduling.ts'
+import { pluralize } from '../values/format.ts'
 import {
   type Check,
   checks,

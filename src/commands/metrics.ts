@@ -1,8 +1,11 @@
 import { sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { formatDuration, formatEstimate, formatInteger, pluralize, shorten } from '../domain/format.ts'
-import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import { type Span, type StyledLine, styled } from '../output/styled-text.ts'
+import { columns, rawText, type Table } from '../output/view.ts'
+import { namedQueues, readQueues, reportUnread } from '../queues/all-queues.ts'
+import { isCounted, numberText, type Sample } from '../records/metrics/exposition.ts'
 import {
   type Bucket,
   type MetricsSummary,
@@ -11,13 +14,8 @@ import {
   type QueueMetrics,
   quantileOf,
   summarizeMetrics,
-} from '../domain/metrics/last-hour.ts'
-import { queueMetricsText } from '../domain/metrics/queue-text.ts'
-import { pullRequestStates, stateWords } from '../domain/states.ts'
-import type { Repository } from '../domain/values/repository.ts'
-import { isObject, type JsonObject } from '../json.ts'
-import { type Span, type StyledLine, styled } from '../output/styled-text.ts'
-import { columns, rawText, type Table } from '../output/view.ts'
+} from '../records/metrics/last-hour.ts'
+import { pullRequestStates, stateWords } from '../records/states.ts'
 import { type Cli, command, drawsResults } from '../run/command.ts'
 import { repositoryOrAll } from '../run/common-inputs.ts'
 import { printRequests } from '../run/dry-run.ts'
@@ -25,7 +23,9 @@ import { fieldsOfRecords } from '../run/fields.ts'
 import { flag } from '../run/inputs.ts'
 import { read } from '../run/send.ts'
 import { paramsOf } from '../run/values.ts'
-import { namedQueues, readQueues, reportUnread } from './queue/all-queues.ts'
+import { formatDuration, formatEstimate, formatInteger, pluralize, shorten } from '../values/format.ts'
+import type { Repository } from '../values/repository.ts'
+import { queueMetricsText } from './metrics/queue-text.ts'
 
 /** Block characters, which every terminal font has. */
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const

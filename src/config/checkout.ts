@@ -1,6 +1,6 @@
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import type { ServiceHost } from '../host/host.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import { isSameRepository, type Repository } from '../values/repository.ts'
 import { explainGit, explainMissingRemote, gitOutput, listPullRequestHeads, listRemotes } from './git.ts'
 
 /** A commit with all its digits, or why it is not known, without a full stop. */

@@ -1,5 +1,5 @@
-import { type CommandLine, type CommandWords, joinCommandLine } from '../domain/suggested-command.ts'
-import { parseRepository, repositoryKey, repositoryName } from '../domain/values/repository.ts'
+import { parseRepository, repositoryKey, repositoryName } from '../values/repository.ts'
+import { type CommandLine, type CommandWords, joinCommandLine } from '../values/suggested-command.ts'
 import { type SettingKey, settingDefinition } from './setting-definitions.ts'
 
 interface CommandLineContext {

@@ -1,10 +1,9 @@
-import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
-import { memoize } from '../domain/scheduling.ts'
-import { isSameRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
+import { memoize } from '../scheduling.ts'
 import { parseUrl } from '../url.ts'
+import { isSameRepository, type Repository, repositoryName } from '../values/repository.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {
   explainBrokenGit,
@@ -18,6 +17,7 @@ import {
   type Remote,
 } from './git.ts'
 import { withRun } from './github-event.ts'
+import type { CheckoutLookup } from './missing-pull-request.ts'
 import {
   type ResolvedValue,
   type SettingKey,

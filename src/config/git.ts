@@ -1,7 +1,7 @@
 import gitUrlParse from 'git-url-parse'
-import { formatDuration } from '../domain/format.ts'
-import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
+import { formatDuration } from '../values/format.ts'
+import { parseRepository, type Repository, repositoryName } from '../values/repository.ts'
 import { withoutTokens } from './token-program.ts'
 
 export interface GitRemote extends Repository {

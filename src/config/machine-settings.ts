@@ -1,7 +1,7 @@
-import { maxStoreSize } from '../domain/limits.ts'
 import { isMergeqError, usageError } from '../errors.ts'
 import type { Files, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { maxStoreSize } from '../values/limits.ts'
 
 /** Whether a user other than root can write to a file with these permission bits. */
 const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0

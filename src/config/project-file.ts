@@ -1,16 +1,16 @@
-import { pluralize } from '../domain/format.ts'
-import { memoize } from '../domain/scheduling.ts'
+import { usageError } from '../errors.ts'
+import type { ServiceHost } from '../host/host.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { memoize } from '../scheduling.ts'
+import { pluralize } from '../values/format.ts'
 import {
   isSameRepository,
   looksLikeHost,
   parseRepository,
   type Repository,
   repositoryName,
-} from '../domain/values/repository.ts'
-import { branchName, requireUtf8 } from '../domain/values/text.ts'
-import { usageError } from '../errors.ts'
-import type { ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
+} from '../values/repository.ts'
+import { branchName, requireUtf8 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import type { CiSource } from './discovery.ts'
 import type { ResolvedValue, SettingKey, SettingSource } from './setting-definitions.ts'

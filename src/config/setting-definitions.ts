@@ -1,13 +1,13 @@
-import { attemptLimit, changeLimit } from '../domain/limits.ts'
-import { formats } from '../domain/output-formats.ts'
-import { parseCommit } from '../domain/values/commit.ts'
-import { parsePullRequest } from '../domain/values/pull-request.ts'
-import { parseRepository } from '../domain/values/repository.ts'
-import { branchParser, choiceParser, textParser } from '../domain/values/text.ts'
-import { parseTimeLimit } from '../domain/values/time.ts'
-import { integerParser } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
+import { formats } from '../output/output-formats.ts'
 import { isLoopback, parseUrl } from '../url.ts'
+import { parseCommit } from '../values/commit.ts'
+import { attemptLimit, changeLimit } from '../values/limits.ts'
+import { parsePullRequest } from '../values/pull-request.ts'
+import { parseRepository } from '../values/repository.ts'
+import { branchParser, choiceParser, textParser } from '../values/text.ts'
+import { parseTimeLimit } from '../values/time.ts'
+import { integerParser } from '../values/types.ts'
 
 /**
  * Parses a base address: absolute, https (http for loopback only), without user name, query and fragment.

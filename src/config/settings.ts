@@ -1,13 +1,13 @@
-import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
-import type { OutputFormat } from '../domain/output-formats.ts'
-import { memoize } from '../domain/scheduling.ts'
-import { type CommandLine, shellWord } from '../domain/suggested-command.ts'
-import { branchName } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
+import type { OutputFormat } from '../output/output-formats.ts'
+import { memoize } from '../scheduling.ts'
+import { type CommandLine, shellWord } from '../values/suggested-command.ts'
+import { branchName } from '../values/text.ts'
 import type { Checkout } from './checkout.ts'
 import { suggestCommandLine } from './command-line.ts'
+import type { CheckoutLookup } from './missing-pull-request.ts'
 import { projectFileSource } from './project-file.ts'
 import {
   type ResolvedValue,

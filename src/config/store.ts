@@ -1,11 +1,11 @@
-import { maxStoreSize } from '../domain/limits.ts'
-import { memoize } from '../domain/scheduling.ts'
-import { hintWithSuggestion } from '../domain/similar-name.ts'
-import { shellWord } from '../domain/suggested-command.ts'
-import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import { isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import { memoize } from '../scheduling.ts'
+import { maxStoreSize } from '../values/limits.ts'
+import { hintWithSuggestion } from '../values/similar-name.ts'
+import { shellWord } from '../values/suggested-command.ts'
+import { isUtf16 } from '../values/text.ts'
 import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {

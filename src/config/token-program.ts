@@ -1,7 +1,7 @@
-import { maxTokenFileSize } from '../domain/limits.ts'
-import { isBlank, isUtf16 } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
+import { maxTokenFileSize } from '../values/limits.ts'
+import { isBlank, isUtf16 } from '../values/text.ts'
 
 /** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
 export const withoutTokens = (env: Environment): Environment =>

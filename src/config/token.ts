@@ -1,12 +1,12 @@
-import { maxTokenFileSize, maxTokenLength } from '../domain/limits.ts'
-import { joinCommandLine } from '../domain/suggested-command.ts'
-import { beforeText, isBlank, refuseUtf16 } from '../domain/values/text.ts'
-import { parseTokenCommand } from '../domain/values/token-command.ts'
 import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
+import { maxTokenFileSize, maxTokenLength } from '../values/limits.ts'
+import { joinCommandLine } from '../values/suggested-command.ts'
+import { beforeText, isBlank, refuseUtf16 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import { parseBaseUrl, tryHint } from './setting-definitions.ts'
 import { findStored, restrictCommand, type Store, storedTokens } from './store.ts'
+import { parseTokenCommand } from './token-command.ts'
 
 export interface Token {
   readonly value: string

@@ -1,8 +1,8 @@
-import { explain, explanationJson } from '../api/explain.ts'
-import { explainQueueAt, queueExplanationJson } from '../api/explain-queue.ts'
-import { nextCommands, nextQueueCommands } from '../config/next-commands.ts'
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import type { Queue } from '../domain/values/repository.ts'
+import { nextCommands, nextQueueCommands } from '../explain/next-commands.ts'
+import { explain, explanationJson } from '../explain/read-pull-request.ts'
+import { explainQueueAt, queueExplanationJson } from '../explain/read-queue.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import type { Queue } from '../values/repository.ts'
 import type { CallOutcome } from './call-client.ts'
 import type { OpenCall } from './methods.ts'
 

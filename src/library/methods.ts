@@ -1,5 +1,4 @@
 import { callOperation } from '../api/call.ts'
-import { completeCommit, findTargetsCommit } from '../api/head-commit.ts'
 import { incompleteListError, type ListEnd, readList } from '../api/list.ts'
 import {
   type BodyOverride,
@@ -13,14 +12,15 @@ import {
   type ParamValues,
 } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import { completeCommit, findTargetsCommit } from '../api/reads/head-commit.ts'
 import { resourceOf } from '../api/request.ts'
 import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'
 import { rangeEnd } from '../api/service-time.ts'
 import { notGivenError } from '../config/settings.ts'
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import { encodeTargets } from '../domain/values/target-list.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import { encodeTargets } from '../values/target-list.ts'
 import {
   type CallClient,
   type CallOutcome,

@@ -1,12 +1,12 @@
 import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
-import { hintWithSuggestion } from '../domain/similar-name.ts'
-import { repositoryName } from '../domain/values/repository.ts'
-import { integer, pullRequest, repository } from '../domain/values/types.ts'
 import { isMergeqError, type MergeqError, toMergeqError, usageError, usageHint, withName } from '../errors.ts'
 import { checkProxy } from '../http/proxy.ts'
 import type { Json } from '../json.ts'
+import { repositoryName } from '../values/repository.ts'
+import { hintWithSuggestion } from '../values/similar-name.ts'
+import { integer, pullRequest, repository } from '../values/types.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
 
 /** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */

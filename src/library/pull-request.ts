@@ -1,6 +1,6 @@
-import { parsePullRequest as parseReference } from '../domain/values/pull-request.ts'
-import { parseRepository, repositoryName } from '../domain/values/repository.ts'
-import { pullRequest } from '../domain/values/types.ts'
+import { parsePullRequest as parseReference } from '../values/pull-request.ts'
+import { parseRepository, repositoryName } from '../values/repository.ts'
+import { pullRequest } from '../values/types.ts'
 import { toPublicError } from './options.ts'
 import type { ParsedPullRequest, PullRequestReference } from './types.ts'
 

@@ -1,5 +1,5 @@
-import { sandboxTypes } from '../domain/values/sandbox.ts'
 import { type SandboxOptions, startSandbox as startServer } from '../sandbox/sandbox.ts'
+import { sandboxTypes } from '../values/sandbox.ts'
 import { readOptions, toPublicError } from './options.ts'
 
 const readers = Object.fromEntries(Object.entries(sandboxTypes).map(([name, { check }]) => [name, check]))

@@ -10,11 +10,11 @@ import {
   submissionParams,
   submitPullRequest,
 } from '../api/operations/pull-requests.ts'
-import { moment, pullRequest, type Type, toggle } from '../domain/values/types.ts'
-import { headCommit, landOptions, waitOptions, watchInterval } from '../domain/wait-options.ts'
-import type { WaitOptions } from '../domain/wait-state.ts'
 import { usageError } from '../errors.ts'
+import { moment, pullRequest, type Type, toggle } from '../values/types.ts'
+import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'
 import type { SubmitOptions } from '../wait/wait.ts'
+import type { WaitOptions } from '../wait/wait-state.ts'
 import {
   clientReaders,
   type GivenSettings,

@@ -1,19 +1,11 @@
-import { resolveHead } from '../api/head-commit.ts'
-import { maxConcurrent as maxDepartures } from '../domain/scheduling.ts'
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import { queueName, repositoryName } from '../domain/values/repository.ts'
-import {
-  describeWaitChange,
-  type StateChange,
-  type TrackedPullRequest,
-  track,
-  type WaitEnd,
-} from '../domain/wait-state.ts'
-import { startWaitTime } from '../domain/wait-time.ts'
+import { resolveHead } from '../api/reads/head-commit.ts'
+import { startWaitTime } from '../api/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import { maxConcurrent as maxDepartures } from '../scheduling.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import { queueName, repositoryName } from '../values/repository.ts'
 import { waitForPullRequests } from '../wait/pull-requests.ts'
-import { createQueueReader } from '../wait/queue-reader.ts'
 import {
   createResult,
   describeAttempt,
@@ -24,7 +16,15 @@ import {
 } from '../wait/results.ts'
 import { createSharedQueues, type SharedQueues } from '../wait/shared-queues.ts'
 import { startWait, type Wait, type WaitObserver } from '../wait/wait.ts'
-import { pollQueues, type QueuesView } from '../wait/watch-queues.ts'
+import {
+  describeWaitChange,
+  type StateChange,
+  type TrackedPullRequest,
+  track,
+  type WaitEnd,
+} from '../wait/wait-state.ts'
+import { createQueueReader } from '../watch/queue-reader.ts'
+import { pollQueues, type QueuesView } from '../watch/watch-queues.ts'
 import {
   type CallOutcome,
   type ClientContext,

@@ -1,5 +1,5 @@
-import type { FormatThatPrints } from '../domain/output-formats.ts'
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
+import type { FormatThatPrints } from './output-formats.ts'
 import { sanitizeLine } from './sanitize.ts'
 import { colorizeState } from './styled-text.ts'
 import { type Column, cellsOf, type Writer } from './view.ts'

@@ -1,6 +1,6 @@
-import type { OutputFormat } from '../domain/output-formats.ts'
 import { formatJson, type JsonObject, parseJson } from '../json.ts'
 import { documentWriters, recordWriters, rowWriters, writeParts } from './formats.ts'
+import type { OutputFormat } from './output-formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { renderLines } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'

@@ -1,4 +1,4 @@
-import { maxTokenLength, minSecretLength } from '../domain/limits.ts'
+import { maxTokenLength, minSecretLength } from '../values/limits.ts'
 
 const placeholder = '[REDACTED]'
 

@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
-import { ageOf, formatAgo, formatRate } from '../domain/format.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { ageOf, formatAgo, formatRate } from '../values/format.ts'
 import { formatCell } from './formats.ts'
 import {
   applyLink,

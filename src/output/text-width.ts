@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { memoize } from '../domain/scheduling.ts'
+import { memoize } from '../scheduling.ts'
 
 const printableAscii = /^[ -~]*$/
 

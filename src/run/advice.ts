@@ -1,8 +1,8 @@
 import type { Advice, RefusedRequest } from '../api/advice.ts'
 import type { Resource } from '../api/operation.ts'
 import type { OperationName } from '../api/operations/index.ts'
-import { newSubmissionNote } from '../domain/states.ts'
-import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
+import { newSubmissionNote } from '../records/states.ts'
+import { type CommandLine, commandLinesByQueue } from '../values/suggested-command.ts'
 
 type Hint = (request: RefusedRequest, commandLine: CommandLine) => string | undefined
 

@@ -1,11 +1,11 @@
 import { sandboxNote } from '../api/send.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
-import { sandboxToken } from '../domain/scenario-names.ts'
-import { outcomeOfRecord, stateOf, stateWords } from '../domain/states.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { textWidth, truncateLine, wrapLines } from '../output/text-width.ts'
+import { outcomeOfRecord, stateOf, stateWords } from '../records/states.ts'
+import { sandboxToken } from '../values/scenario-names.ts'
 import type { Cli } from './command.ts'
 
 /** Not without a terminal, in CI, or with --no-input (docs/reference/cli.md, "Prompts"). */

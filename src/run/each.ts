@@ -1,7 +1,7 @@
 import { type Operation, type Resource, withSubject } from '../api/operation.ts'
-import { joinList } from '../domain/format.ts'
-import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
 import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
+import { mapConcurrent, maxConcurrent } from '../scheduling.ts'
+import { joinList } from '../values/format.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './command.ts'
 

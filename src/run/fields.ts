@@ -1,11 +1,11 @@
 import { isChange, type Operation } from '../api/operation.ts'
 import { anyField, fieldNames, outline, type RecordType } from '../api/operations/fields.ts'
 import { receiptRecord } from '../api/operations/receipts.ts'
-import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../json.ts'
 import type { FieldSelection } from '../output/printer.ts'
 import { type Column, columns, receiptColumns } from '../output/view.ts'
+import { findSimilarName } from '../values/similar-name.ts'
 
 /**
  * What the command prints on standard output: one text for every format, or a text for each. Other formats

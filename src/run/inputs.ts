@@ -2,8 +2,8 @@ import type { Param } from '../api/operation.ts'
 import { type Caller, valueFromSettings } from '../api/resolve.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { Config, ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
-import { type Type, toggle } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
+import { type Type, toggle } from '../values/types.ts'
 
 /**
  * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,

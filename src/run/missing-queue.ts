@@ -1,20 +1,20 @@
 import { hasQueue } from '../api/call.ts'
-import { tryRead } from '../api/extra-reads.ts'
 import { type Operation, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
+import { tryRead } from '../api/reads/extra-reads.ts'
 import { withoutMessages } from '../api/service-client.ts'
-import { joinTruncated } from '../domain/format.ts'
-import { suggestName } from '../domain/similar-name.ts'
-import { shellWord } from '../domain/suggested-command.ts'
+import { extendError, type MergeqError } from '../errors.ts'
+import { joinTruncated } from '../values/format.ts'
 import {
   describeMissingQueue,
   isSameRepository,
   parseRepository,
   type Queue,
   type Repository,
-} from '../domain/values/repository.ts'
-import { extendError, type MergeqError } from '../errors.ts'
+} from '../values/repository.ts'
+import { suggestName } from '../values/similar-name.ts'
+import { shellWord } from '../values/suggested-command.ts'
 import type { Cli } from './command.ts'
 
 /** The hints that were found while a command ran, by the queue; undefined for a queue that exists. */

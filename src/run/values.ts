@@ -13,9 +13,9 @@ import {
 import { exclusiveError } from '../api/resolve.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import type { Queue } from '../domain/values/repository.ts'
-import { listOf, textual } from '../domain/values/types.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import type { Queue } from '../values/repository.ts'
+import { listOf, textual } from '../values/types.ts'
 import type { Cli, RegisteredCommand } from './command.ts'
 import { numberInArgs, pullRequestArguments, readPullRequestArgs } from './common-inputs.ts'
 import {
@@ -92,7 +92,7 @@ export const inputContext = (cli: Cli): InputContext => ({
 })
 
 async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {
-  const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
+  const { findCurrentPullRequest } = await import('../api/reads/current-pull-request.ts')
   return findCurrentPullRequest(settings, client(), {
     advice: `Specify a pull request: mergeq ${command} 123`,
     give: pr => `run: ${settings.commandLine([...command.split(' '), pr])}`,

@@ -1,9 +1,10 @@
 // What the waits of all commands share: their time, the live line, signs of life, the bell and the end by Ctrl-C.
-import { formatAge, formatDuration, formatRounded } from '../domain/format.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
+
+import type { WaitTime } from '../api/wait-time.ts'
 import { exitCodeOf, extendError, type MergeqError } from '../errors.ts'
 import { type Pieces, plainText, type StyledLine } from '../output/styled-text.ts'
 import { textWidth } from '../output/text-width.ts'
+import { formatAge, formatDuration, formatRounded } from '../values/format.ts'
 import type { Cli } from './command.ts'
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */

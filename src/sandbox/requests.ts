@@ -1,7 +1,7 @@
 import type { Params } from '../api/operation.ts'
-import { repository, type Type } from '../domain/values/types.ts'
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
+import { repository, type Type } from '../values/types.ts'
 
 export const statusError = (status: number, message: string): MergeqError =>
   new MergeqError('refused', message, { status })

@@ -1,5 +1,5 @@
-import { defaultScenario, type ScenarioName } from '../domain/scenario-names.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import type { Repository } from '../values/repository.ts'
+import { defaultScenario, type ScenarioName } from '../values/scenario-names.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService, type SandboxService } from './service.ts'

@@ -1,5 +1,5 @@
-import type { ScenarioName } from '../domain/scenario-names.ts'
 import type { JsonObject } from '../json.ts'
+import type { ScenarioName } from '../values/scenario-names.ts'
 
 /**
  * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { maxBodySize } from '../domain/limits.ts'
 import { usageError } from '../errors.ts'
+import { maxBodySize } from '../values/limits.ts'
 import { pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
 
 export interface RunningServer {

@@ -1,6 +1,6 @@
-import { sandboxToken } from '../domain/scenario-names.ts'
-import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
+import { type Repository, repositoryName } from '../values/repository.ts'
+import { sandboxToken } from '../values/scenario-names.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/actions.ts'
 import {

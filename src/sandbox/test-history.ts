@@ -1,5 +1,5 @@
-import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
+import { type Repository, repositoryName } from '../values/repository.ts'
 import {
   type Area,
   areas,

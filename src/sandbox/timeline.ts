@@ -1,5 +1,5 @@
-import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
+import { repositoryName } from '../values/repository.ts'
 import type { Dialect } from './dialects.ts'
 import {
   isStillQueued,

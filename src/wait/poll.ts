@@ -1,9 +1,9 @@
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { formatAge } from '../domain/format.ts'
-import type { Judgement, Seen } from '../domain/wait-state.ts'
-import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
+import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
 import { failureOrThrow, isNotFound, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
+import { formatAge } from '../values/format.ts'
+import type { Judgement, Seen } from './wait-state.ts'
 
 /** A failed request of a poll is not retried, as the next round repeats it; but with the limit 0 there is one round. */
 export const limitsOfReading = ({ waitLimit }: WaitTime): RequestLimits =>

@@ -1,23 +1,24 @@
 // The loop of a wait for pull requests: it submits, reads and reports. What follows from each event is in
 // domain/wait-machine.ts.
-import { formatDuration, joinTruncated } from '../domain/format.ts'
-import { mergeDoubtTime } from '../domain/reasons.ts'
-import { describeBase, isStacked } from '../domain/stacks.ts'
-import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
-import { queueName } from '../domain/values/repository.ts'
-import type { Step } from '../domain/wait-machine.ts'
+
+import { isPassing, toMergeqError } from '../errors.ts'
+import { getString } from '../json.ts'
+import { mergeDoubtTime } from '../records/reasons/reasons.ts'
+import { describeBase, isStacked } from '../records/stacks.ts'
+import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../records/states.ts'
+import { formatDuration, joinTruncated } from '../values/format.ts'
+import { queueName } from '../values/repository.ts'
+import type { Step } from './machine.ts'
+import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
+import { readPullRequests } from './readings.ts'
+import type { Wait, WaitObserver } from './wait.ts'
 import {
   absenceOf,
   endOf,
   type Judgement,
   type TrackedPullRequest,
   type WaitObservation,
-} from '../domain/wait-state.ts'
-import { isPassing, toMergeqError } from '../errors.ts'
-import { getString } from '../json.ts'
-import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
-import { readPullRequests } from './readings.ts'
-import type { Wait, WaitObserver } from './wait.ts'
+} from './wait-state.ts'
 
 /** What a round brought of a pull request: after its submission, and with what was read of it then. */
 interface RoundReading {

@@ -1,6 +1,6 @@
-import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
+import type { WaitTime } from '../api/wait-time.ts'
 import { isOutage, type MergeqError } from '../errors.ts'
+import { mapConcurrent, maxConcurrent } from '../scheduling.ts'
 import { type Reading, readingOf } from './poll.ts'
 
 const tooManyRequests = 429

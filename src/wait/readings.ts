@@ -1,26 +1,21 @@
 // What a round of a wait reads: the queues of the pull requests, the records of several at a time, and single records.
 import { callOperation } from '../api/call.ts'
-import { tryRead } from '../api/extra-reads.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
-import { neverSubmittedError, partsToRead } from '../api/several-pull-requests.ts'
-import { describeSplit } from '../domain/batches.ts'
-import { queueEntries } from '../domain/queue-entries.ts'
-import { mapConcurrent, maxConcurrent } from '../domain/scheduling.ts'
-import { changeTime, isOutdated } from '../domain/service-clock.ts'
-import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../domain/states.ts'
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import { queueName } from '../domain/values/repository.ts'
-import {
-  absenceOf,
-  isPendingAgain,
-  type TrackedPullRequest,
-  type WaitObservation,
-} from '../domain/wait-state.ts'
+import { tryRead } from '../api/reads/extra-reads.ts'
+import { neverSubmittedError, partsToRead } from '../api/reads/several-pull-requests.ts'
+import { changeTime, isOutdated } from '../api/service-clock.ts'
 import { failureOrThrow, isNotFound, isPermanent, withPeriod } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
+import { describeSplit } from '../records/batches.ts'
+import { queueEntries } from '../records/queue-entries.ts'
+import { isFailedOrCancelled, outcomeOfRecord, stateOf, terminalOutcome } from '../records/states.ts'
+import { mapConcurrent, maxConcurrent } from '../scheduling.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import { queueName } from '../values/repository.ts'
 import { automaticDelay, type Reading } from './poll.ts'
 import { requestQueue } from './shared-queues.ts'
 import type { Wait } from './wait.ts'
+import { absenceOf, isPendingAgain, type TrackedPullRequest, type WaitObservation } from './wait-state.ts'
 
 /**
  * Reads the states of pull requests: each queue once, then, 50 at a time, the pull requests that no queue lists; one at a

@@ -1,10 +1,11 @@
-import { tryRead, withTimeline } from '../api/extra-reads.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
+import { readTestRunOf } from '../api/reads/test-run.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { readTestRunOf } from '../api/test-run-reads.ts'
-import { formatDuration, joinTruncated, shorten } from '../domain/format.ts'
-import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons.ts'
-import { isStacked } from '../domain/stacks.ts'
+import { exitCodeOf, extendError, type MergeqError } from '../errors.ts'
+import { getString, type JsonObject } from '../json.ts'
+import { type Explained, explainState, isFailureOfTestRun } from '../records/reasons/reasons.ts'
+import { isStacked } from '../records/stacks.ts'
 import {
   isFailedOrCancelled,
   isUnderTest,
@@ -12,11 +13,15 @@ import {
   stateOf,
   stateWords,
   type WaitOutcome,
-} from '../domain/states.ts'
-import type { FailingCheck } from '../domain/test-run.ts'
-import { shortCommits } from '../domain/values/commit.ts'
-import { type PullRequest, urlOfPullRequest } from '../domain/values/pull-request.ts'
-import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
+} from '../records/states.ts'
+import type { FailingCheck } from '../records/test-run.ts'
+import { shortCommits } from '../values/commit.ts'
+import { formatDuration, joinTruncated, shorten } from '../values/format.ts'
+import { type PullRequest, urlOfPullRequest } from '../values/pull-request.ts'
+import { isSameRepository, repositoryName } from '../values/repository.ts'
+import { causeTime } from './readings.ts'
+import type { Wait } from './wait.ts'
+import { unwatchedNote } from './wait-errors.ts'
 import {
   absenceOf,
   isBetweenAttempts,
@@ -27,12 +32,7 @@ import {
   type WaitEnd,
   type WaitOptions,
   wasSubmitted,
-} from '../domain/wait-state.ts'
-import { exitCodeOf, extendError, type MergeqError } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { causeTime } from './readings.ts'
-import type { Wait } from './wait.ts'
-import { unwatchedNote } from './wait-errors.ts'
+} from './wait-state.ts'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
 const maxFailingReads = 10

@@ -1,11 +1,11 @@
 import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import type { Queue } from '../domain/values/repository.ts'
-import { maxTimerDelay } from '../domain/values/time.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
+import type { WaitTime } from '../api/wait-time.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { Queue } from '../values/repository.ts'
+import { maxTimerDelay } from '../values/time.ts'
 import type { Reading } from './poll.ts'
 
 /** A queue as it was read; times are in milliseconds since 1970. */

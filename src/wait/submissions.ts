@@ -1,23 +1,16 @@
 // What a wait submits: each pull request, and again those that left the queue by a failure that does not count; and what it
 // cancels of it. What follows from that is in domain/wait-machine.ts.
 import { callOperation } from '../api/call.ts'
-import { tryRead } from '../api/extra-reads.ts'
-import { findHead, findOtherHead } from '../api/head-commit.ts'
 import {
   cancelPullRequest,
   getSubmittedPullRequest,
   submitPullRequest,
 } from '../api/operations/pull-requests.ts'
-import { readTestRunOf } from '../api/test-run-reads.ts'
-import { formatInstant } from '../domain/format.ts'
-import { describeResubmission } from '../domain/priorities.ts'
-import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reasons.ts'
-import { isOutdated } from '../domain/service-clock.ts'
-import { outcomeOfRecord, stateOf } from '../domain/states.ts'
-import { isOtherCommit } from '../domain/values/commit.ts'
-import type { WaitEvent } from '../domain/wait-machine.ts'
-import type { TrackedPullRequest } from '../domain/wait-state.ts'
-import { startWaitTime } from '../domain/wait-time.ts'
+import { tryRead } from '../api/reads/extra-reads.ts'
+import { findHead, findOtherHead } from '../api/reads/head-commit.ts'
+import { readTestRunOf } from '../api/reads/test-run.ts'
+import { isOutdated } from '../api/service-clock.ts'
+import { startWaitTime } from '../api/wait-time.ts'
 import {
   failureOrThrow,
   isNotFound,
@@ -27,8 +20,15 @@ import {
   toMergeqError,
 } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
+import { describeResubmission } from '../records/priorities.ts'
+import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../records/reasons/reasons.ts'
+import { outcomeOfRecord, stateOf } from '../records/states.ts'
+import { isOtherCommit } from '../values/commit.ts'
+import { formatInstant } from '../values/format.ts'
+import type { WaitEvent } from './machine.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
 import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
+import type { TrackedPullRequest } from './wait-state.ts'
 
 /**
  * Submits the pull requests that are due, one after the other. Returns how each that it tried stands then, or its error if

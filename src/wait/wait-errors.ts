@@ -1,9 +1,9 @@
 // The errors with which a wait for a pull request ends, and the commands that go on from there.
 import type { ServiceClient } from '../api/service-client.ts'
-import type { WaitErrors } from '../domain/wait-machine.ts'
-import { absenceOf, type WaitOptions } from '../domain/wait-state.ts'
 import { extendError, MergeqError, withPeriod } from '../errors.ts'
 import { getString } from '../json.ts'
+import type { WaitErrors } from './machine.ts'
+import { absenceOf, type WaitOptions } from './wait-state.ts'
 
 /** What a wait for a certain head says when it ends before the pull request does. */
 export const unwatchedNote = 'Its head is no longer watched.'

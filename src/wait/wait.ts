@@ -1,15 +1,15 @@
 // A wait for pull requests, which may submit them: what it has, and what it tells its caller.
 import type { SubmissionValues } from '../api/operations/pull-requests.ts'
+import { type ReadSeveral, severalReader } from '../api/reads/several-pull-requests.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { type ReadSeveral, severalReader } from '../api/several-pull-requests.ts'
-import type { PullRequest } from '../domain/values/pull-request.ts'
-import { advance, type Step, type WaitEvent } from '../domain/wait-machine.ts'
-import type { Sending, StateChange, TrackedPullRequest, WaitEnd, WaitOptions } from '../domain/wait-state.ts'
-import type { WaitTime } from '../domain/wait-time.ts'
+import type { WaitTime } from '../api/wait-time.ts'
 import type { MergeqError } from '../errors.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import { advance, type Step, type WaitEvent } from './machine.ts'
 import { limitsOfReading } from './poll.ts'
 import type { QueueSharing } from './shared-queues.ts'
 import { createWaitErrors } from './wait-errors.ts'
+import type { Sending, StateChange, TrackedPullRequest, WaitEnd, WaitOptions } from './wait-state.ts'
 
 /** How a wait submits its pull requests. */
 export interface SubmitOptions {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { mergeq } from '../support/harness.ts'
 
-// What the scripts offer is in test/framework/completion.test.ts, and in shells in test/process/completion.test.ts.
+// What the scripts offer is in test/cli/completion.test.ts, and in shells in test/process/completion.test.ts.
 describe('`completion`', () => {
   test.each([
     ['bash', 'mergeq.bash'],

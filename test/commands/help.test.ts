@@ -3,7 +3,7 @@ import { mergeq } from '../support/harness.ts'
 
 const groupNames = ['pr', 'queue', 'flaky', 'guard', 'auth', 'config', 'sandbox']
 
-// Where --help and -h may stand is in test/framework/parse.test.ts.
+// Where --help and -h may stand is in test/cli/parse.test.ts.
 test.each([
   ['help pr get', ['pr get --head x --help', 'pr status --help']],
   ['help pr', ['-q pr --help']],
@@ -19,7 +19,7 @@ test.each([
 
 describe('help as data', () => {
   // Its content is compared with the manual page and the reference, which are made from it:
-  // test/framework/generated-reference.test.ts.
+  // test/project/generated-reference.test.ts.
   test('`help --json` is one document, on one line on a pipe and indented on a terminal', async () => {
     const { out } = await mergeq('help --json')
     expect(out.split('\n')).toHaveLength(2)

@@ -7,8 +7,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-// That real shells complete with the scripts. What is offered is in test/framework/completion.test.ts and
-// test/framework/completion-values.test.ts.
+// That real shells complete with the scripts. What is offered is in test/cli/completion.test.ts and
+// test/cli/completion-values.test.ts.
 
 /** A folder with files to complete, a home, and nothing on the PATH but mergeq. */
 const place = temporaryFolder('mergeq completions ')

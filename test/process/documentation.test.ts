@@ -101,7 +101,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
         )
       }
     },
-    // test/framework/generated-reference.test.ts runs those of docs/troubleshooting.md.
+    // test/project/generated-reference.test.ts runs those of docs/troubleshooting.md.
     text: () => undefined,
     // test/process/analytics.test.ts runs these.
     sql: () => undefined,

@@ -74,7 +74,7 @@ test('`sandbox start` listens on loopback only', async () => {
   }
 })
 
-// That Ctrl-C ends it with 130 is below; which signal has which exit code is in test/framework/signals.test.ts.
+// That Ctrl-C ends it with 130 is below; which signal has which exit code is in test/host/signals.test.ts.
 test('SIGTERM ends `sandbox start` and frees the port', async () => {
   const { child, port, baseUrl } = await startServer()
   const held = connect(port, '127.0.0.1')

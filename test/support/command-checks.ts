@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import type { OutputFormat } from '../../src/domain/output-formats.ts'
 import { exitCodeList } from '../../src/errors.ts'
+import type { OutputFormat } from '../../src/output/output-formats.ts'
 import { mergeq, type Outcome, type Setting } from './harness.ts'
 
 /** The token of these tests: percent-encoded and in base64 it reads otherwise than raw. */

@@ -17,7 +17,7 @@ export interface OperationExample {
   readonly line: string
   /**
    * The exact text of the body that the line sends, written from the documentation of the service. Left out for a line
-   * that sends none or several: it has rows in test/framework/request-table.test.ts.
+   * that sends none or several: it has rows in test/every-command/request-table.test.ts.
    */
   readonly body?: string
   /** The options with which the library sends the same. */

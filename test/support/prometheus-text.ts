@@ -1,5 +1,5 @@
-import { readSamples, type Sample } from '../../src/domain/metrics/exposition.ts'
 import { isMergeqError } from '../../src/errors.ts'
+import { readSamples, type Sample } from '../../src/records/metrics/exposition.ts'
 
 export const parseSamples = (text: string): readonly Sample[] => [...readSamples(text)]
 

@@ -1,8 +1,10 @@
-import type { Milestone, WaitOutcome } from '../../src/domain/states.ts'
-import type { PullRequest } from '../../src/domain/values/pull-request.ts'
-import { parseRepository } from '../../src/domain/values/repository.ts'
-import { assessReading } from '../../src/domain/wait-evidence.ts'
-import { advance, type WaitErrors } from '../../src/domain/wait-machine.ts'
+import { MergeqError } from '../../src/errors.ts'
+import type { JsonObject } from '../../src/json.ts'
+import type { Milestone, WaitOutcome } from '../../src/records/states.ts'
+import type { PullRequest } from '../../src/values/pull-request.ts'
+import { parseRepository } from '../../src/values/repository.ts'
+import { assessReading } from '../../src/wait/evidence.ts'
+import { advance, type WaitErrors } from '../../src/wait/machine.ts'
 import {
   type Absence,
   absenceOf,
@@ -13,9 +15,7 @@ import {
   type StateChange,
   type TrackedPullRequest,
   type WaitObservation,
-} from '../../src/domain/wait-state.ts'
-import { MergeqError } from '../../src/errors.ts'
-import type { JsonObject } from '../../src/json.ts'
+} from '../../src/wait/wait-state.ts'
 
 /** What a wait knows of a pull request, in one record: the phase follows from it. */
 export interface WaitState extends Seen {

@@ -1,16 +1,16 @@
-import { maxMetricsSize, maxSamples } from '../../domain/limits.ts'
-import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
-import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { MergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { labelsOf, numberText, readSamples, type Sample } from '../../records/metrics/exposition.ts'
+import { findQueue, type QueueMetrics, summarizeMetrics } from '../../records/metrics/last-hour.ts'
+import { maxMetricsSize, maxSamples } from '../../values/limits.ts'
 import {
   defaultHost,
   type Queue,
   queueKey,
   type Repository,
   repositoryName,
-} from '../../domain/values/repository.ts'
-import { repository, text } from '../../domain/values/types.ts'
-import { MergeqError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+} from '../../values/repository.ts'
+import { repository, text } from '../../values/types.ts'
 import { defineOperation, param } from '../operation.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
 import { sampleRecord } from './fields.ts'

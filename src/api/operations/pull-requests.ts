@@ -1,15 +1,13 @@
-import { countRead, formatBytes, pluralize } from '../../domain/format.ts'
-import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
-import { parseTimeRange } from '../../domain/time-range.ts'
-import { parseCommit } from '../../domain/values/commit.ts'
-import {
-  isPullRequestReference,
-  maxPullRequestNumber,
-  parsePullRequest,
-} from '../../domain/values/pull-request.ts'
-import { queueName } from '../../domain/values/repository.ts'
-import type { ImpactedTargets } from '../../domain/values/target-list.ts'
-import { parseMoment, toIso } from '../../domain/values/time.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { pullRequestStates, withNormalizedState } from '../../records/states.ts'
+import { parseCommit } from '../../values/commit.ts'
+import { countRead, formatBytes, pluralize } from '../../values/format.ts'
+import { isPullRequestReference, maxPullRequestNumber, parsePullRequest } from '../../values/pull-request.ts'
+import { queueName } from '../../values/repository.ts'
+import type { ImpactedTargets } from '../../values/target-list.ts'
+import { parseMoment, toIso } from '../../values/time.ts'
+import { parseTimeRange } from '../../values/time-range.ts'
 import {
   anyText,
   choice,
@@ -22,9 +20,7 @@ import {
   type Type,
   text,
   toggle,
-} from '../../domain/values/types.ts'
-import { MergeqError, usageError } from '../../errors.ts'
-import { getNumber, getString, type JsonObject } from '../../json.ts'
+} from '../../values/types.ts'
 import {
   defineOperation,
   extendOperation,

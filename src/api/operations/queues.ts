@@ -1,10 +1,10 @@
-import { type QueueSetting, queueSettings } from '../../domain/queue-settings.ts'
-import { withNormalizedState } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
+import { withNormalizedState } from '../../records/states.ts'
 import { defineOperation, inBody, queueParams } from '../operation.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
+import { type QueueSetting, queueSettings } from './queue-settings.ts'
 
 const { deleteRequiredStatuses: _, ...reportedSettings } = queueSettings
 

@@ -1,7 +1,7 @@
-import { withNormalizedState } from '../../domain/states.ts'
-import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
-import { integer, type Type, toggle } from '../../domain/values/types.ts'
 import { get, getNumber, isObject, type Json, type JsonObject } from '../../json.ts'
+import { withNormalizedState } from '../../records/states.ts'
+import { maxPullRequestNumber } from '../../values/pull-request.ts'
+import { integer, type Type, toggle } from '../../values/types.ts'
 import { defineOperation, param, queueParams, requiredParam } from '../operation.ts'
 import { missingPartErrorWithMessage, notObjectError, type ResponseDecoder } from '../response.ts'
 

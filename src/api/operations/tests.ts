@@ -1,10 +1,12 @@
-import { countRead, joinTruncated } from '../../domain/format.ts'
-import { maxWindow } from '../../domain/limits.ts'
-import { findSimilarName } from '../../domain/similar-name.ts'
-import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
-import type { TextMatcher } from '../../domain/values/glob.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
-import { toIso } from '../../domain/values/time.ts'
+import { usageError } from '../../errors.ts'
+import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
+import { countRead, joinTruncated } from '../../values/format.ts'
+import type { TextMatcher } from '../../values/glob.ts'
+import { maxWindow } from '../../values/limits.ts'
+import { repositoryName } from '../../values/repository.ts'
+import { findSimilarName } from '../../values/similar-name.ts'
+import { toIso } from '../../values/time.ts'
+import { parseTimeRange, type TimeRange, windows } from '../../values/time-range.ts'
 import {
   anyText,
   boolean,
@@ -17,9 +19,7 @@ import {
   testId,
   text,
   upperCaseChoice,
-} from '../../domain/values/types.ts'
-import { usageError } from '../../errors.ts'
-import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
+} from '../../values/types.ts'
 import type { NameOf } from '../operation.ts'
 import {
   defineOperation,

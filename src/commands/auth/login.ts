@@ -7,16 +7,16 @@ import {
   parseToken,
   profileWords,
 } from '../../config/token.ts'
-import { maxTokenFileSize } from '../../domain/limits.ts'
-import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { isBlank, readWholeText } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { canPrompt } from '../../run/confirm.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { flag, type Input } from '../../run/inputs.ts'
 import { isLoopback } from '../../url.ts'
-import { describeVerification, readOrigin, verifyToken } from './service.ts'
+import { maxTokenFileSize } from '../../values/limits.ts'
+import { joinCommandLine } from '../../values/suggested-command.ts'
+import { isBlank, readWholeText } from '../../values/text.ts'
+import { describeVerification, readOrigin, verifyToken } from './shared/service.ts'
 
 /** Refuses a token that is typed as an argument, without repeating it. */
 const tokenArgument: Input<undefined> = {

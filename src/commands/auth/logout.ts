@@ -8,10 +8,10 @@ import {
   valueNamesOf,
 } from '../../config/store.ts'
 import { describeTokenOwner, profileWords } from '../../config/token.ts'
-import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
-import { readOrigin } from './service.ts'
+import { joinCommandLine } from '../../values/suggested-command.ts'
+import { readOrigin } from './shared/service.ts'
 
 export const authLogoutCommand = command({
   name: 'auth logout',

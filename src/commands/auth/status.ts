@@ -8,7 +8,7 @@ import { type Cli, command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag } from '../../run/inputs.ts'
-import { describeVerification, readOrigin, verifyToken } from './service.ts'
+import { describeVerification, readOrigin, verifyToken } from './shared/service.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))

@@ -3,7 +3,7 @@ import { MergeqError } from '../../errors.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
-import { keyArgument } from './key.ts'
+import { keyArgument } from './shared/key.ts'
 
 const settingRecord = ownRecord({ key: 'string', value: 'string', origin: 'string' })
 

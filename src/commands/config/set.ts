@@ -1,13 +1,13 @@
 import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { fromEnvironment } from '../../config/settings.ts'
 import { requireStorable, updateProfile } from '../../config/store.ts'
-import { parseTokenCommand } from '../../domain/values/token-command.ts'
+import { parseTokenCommand } from '../../config/token-command.ts'
 import { usageError, withName } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import { argument } from '../../run/inputs.ts'
-import { keyArgument, settingText } from './key.ts'
-import { describeProfile } from './profile.ts'
+import { keyArgument, settingText } from './shared/key.ts'
+import { describeProfile } from './shared/profile.ts'
 
 /** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096

@@ -1,9 +1,9 @@
 import { profileIn, updateProfile } from '../../config/store.ts'
-import { joinList } from '../../domain/format.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
-import { keyArguments } from './key.ts'
-import { describeProfile } from './profile.ts'
+import { joinList } from '../../values/format.ts'
+import { keyArguments } from './shared/key.ts'
+import { describeProfile } from './shared/profile.ts'
 
 export const configUnsetCommand = command({
   name: 'config unset',

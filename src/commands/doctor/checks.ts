@@ -8,14 +8,14 @@ import { describeCiSystem, isContinuousIntegration } from '../../config/ci-syste
 import { explainBrokenGit, readGitVersion } from '../../config/git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
 import { restrictCommand } from '../../config/store.ts'
-import { joinTruncated } from '../../domain/format.ts'
-import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { summarizeQueue } from '../../domain/queue-entries.ts'
-import { describeMissingQueue, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { failureOrThrow, isNotFound, type MergeqError } from '../../errors.ts'
 import { getString } from '../../json.ts'
+import { summarizeMetrics } from '../../records/metrics/last-hour.ts'
+import { summarizeQueue } from '../../records/queue-entries.ts'
 import type { Cli } from '../../run/command.ts'
 import { isLoopback, parseUrl } from '../../url.ts'
+import { joinTruncated } from '../../values/format.ts'
+import { describeMissingQueue, type Repository, shortRepositoryName } from '../../values/repository.ts'
 
 export interface Outcome {
   readonly result: 'pass' | 'none' | 'warn' | 'fail' | 'skip'

@@ -2,10 +2,6 @@ import { incompleteListError, type ListEnd } from '../../api/list.ts'
 import { extended, list, optional, outline, ownRecord } from '../../api/operations/fields.ts'
 import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import { formatInteger, pluralize } from '../../domain/format.ts'
-import { describeInWords } from '../../domain/time-range.ts'
-import { isUuid, readText } from '../../domain/values/text.ts'
-import { fileName, integer } from '../../domain/values/types.ts'
 import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
 import { stateSpan } from '../../output/styled-text.ts'
@@ -15,6 +11,10 @@ import { fieldsOfRecords } from '../../run/fields.ts'
 import { openInput } from '../../run/input-files.ts'
 import { flagInput, type Input, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
+import { formatInteger, pluralize } from '../../values/format.ts'
+import { isUuid, readText } from '../../values/text.ts'
+import { describeInWords } from '../../values/time-range.ts'
+import { fileName, integer } from '../../values/types.ts'
 import {
   type FailingTests,
   logNotes,
@@ -26,7 +26,7 @@ import {
   windowOf,
   windowOnlyInput,
   windowRecord,
-} from './read-tests.ts'
+} from './shared/read-tests.ts'
 
 const baselineError = (location: string, problem: string) =>
   usageError(

@@ -1,8 +1,5 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
-import { maxWindow } from '../../domain/limits.ts'
-import { isUuid } from '../../domain/values/text.ts'
-import { text } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { readInputItems } from '../../run/common-inputs.ts'
@@ -10,8 +7,11 @@ import { resourceName } from '../../run/each.ts'
 import type { Input, OptionDefinition } from '../../run/inputs.ts'
 import { forEach, send, show } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import { findTests, isIdBeginning, searchRequest, testSummary } from './get.ts'
-import { printSearch } from './read-tests.ts'
+import { maxWindow } from '../../values/limits.ts'
+import { isUuid } from '../../values/text.ts'
+import { text } from '../../values/types.ts'
+import { findTests, isIdBeginning, searchRequest, testSummary } from './shared/find-tests.ts'
+import { printSearch } from './shared/read-tests.ts'
 
 const { type: ticketType } = linkTicketToTestCase.params.ticket
 

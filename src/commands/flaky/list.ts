@@ -2,69 +2,26 @@ import type { ListEnd, ListPage } from '../../api/list.ts'
 import type { ParamValues } from '../../api/operation.ts'
 import { listFailingTests, type TestOrder } from '../../api/operations/tests.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
-import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
-import { maxWindow } from '../../domain/limits.ts'
-import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
-import { get, getString, type JsonObject } from '../../json.ts'
-import { type Column, columns } from '../../output/view.ts'
+import { getString } from '../../json.ts'
+import type { Column } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { limitInput } from '../../run/common-inputs.ts'
 import { serviceFields } from '../../run/fields.ts'
 import { flagName, type Input, paramInput } from '../../run/inputs.ts'
 import { type ListEnding, runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-
-/** Returns the name of a test, with its variant in parentheses; undefined without a name. */
-export function testTitle(test: JsonObject): string | undefined {
-  const [name, variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
-  return variant === '' ? name : `${name ?? '-'} (${variant})`
-}
-
-/** The name of a test: it takes the width that the other columns leave, and is cut before its variant. */
-export const nameColumn: Column = {
-  title: 'TEST',
-  format: 'text',
-  path: 'name',
-  keptEnd: / \([^()]{1,14}\)$/,
-  show: testTitle,
-}
-
-/** The owners of a test. */
-export const ownerColumn: Column = {
-  title: 'OWNER',
-  format: 'plain',
-  priority: 3,
-  yieldsToText: true,
-  path: 'codeowners',
-}
-
-/** The word `quarantined` behind the tests that are; it is left out only if no test is. */
-export const quarantinedColumn: Column = {
-  title: '',
-  format: 'id',
-  priority: 0,
-  path: 'quarantined',
-  show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
-}
-
-/** Returns the beginning of the ID that a record has under a name. */
-export const shortId = (path: string) => (test: JsonObject) => getString(test, path)?.slice(0, 8)
-
-/** The beginning of the ID of a test, which `flaky get` finds. */
-export const idColumn: Column = {
-  title: 'ID',
-  format: 'id',
-  priority: 2,
-  path: 'id',
-  show: shortId('id'),
-}
-
-/** The last columns of every list of tests. */
-export const lastColumns = columns(['ID', 'id', 'id'], ['VARIANT', 'variant'])
-
-/** Returns `status.value`, or `status.reason` where it is missing (docs/reference/service.md, "Test records"). */
-const statusOf = (test: JsonObject): string | undefined =>
-  getString(test, 'status.value') ?? getString(test, 'status.reason')
+import { countRead, formatInteger, pluralize } from '../../values/format.ts'
+import { maxWindow } from '../../values/limits.ts'
+import { describeInWords, describeWhen, parseTimeRange } from '../../values/time-range.ts'
+import {
+  csvColumns,
+  idColumn,
+  lastColumns,
+  measureColumns,
+  nameColumn,
+  ownerColumn,
+  quarantinedColumn,
+} from './shared/columns.ts'
 
 /** Whether the list is a table on a terminal, and not one page. */
 const isScreen = (args: ParsedArgs, { host, options }: ParseContext): boolean =>
@@ -91,23 +48,7 @@ const listSort: Input<TestOrder | undefined> = {
     (await flagSort.read(args, context)) ?? (isScreen(args, context) ? 'impact' : undefined),
 }
 
-const measureColumns = columns(
-  ['NAME', 'name'],
-  ['STATUS', 'status.value', 'state', { show: statusOf }],
-  ['RATE 7D', 'failure_rate_last_7d', 'number'],
-  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-  ['QUARANTINED', 'quarantined'],
-  ['OWNERS', 'codeowners'],
-)
-
 const failingColumns = [...measureColumns, ...lastColumns]
-
-/** The columns of CSV: a spreadsheet has room for more. */
-export const csvColumns = [
-  ...measureColumns,
-  ...columns(['FILE', 'file_path'], ['LINK', 'html_url'], ['TICKET', 'ticket.html_url']),
-  ...lastColumns,
-]
 
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
 const failingScreenColumns: readonly Column[] = [

@@ -2,10 +2,6 @@ import { incompleteListError } from '../../api/list.ts'
 import { list, nested, nullable, optional, outline, ownRecord, usual } from '../../api/operations/fields.ts'
 import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import { formatInteger, pluralize } from '../../domain/format.ts'
-import { describeWhen } from '../../domain/time-range.ts'
-import { parseDuration } from '../../domain/values/time.ts'
-import { choice, text } from '../../domain/values/types.ts'
 import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
@@ -14,8 +10,13 @@ import { fieldsOfRecords } from '../../run/fields.ts'
 import { expandFiles, openInput } from '../../run/input-files.ts'
 import { flag, type Input, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import type { JUnitResults } from './junit-document.ts'
-import { idColumn, nameColumn, ownerColumn } from './list.ts'
+import { formatInteger, pluralize } from '../../values/format.ts'
+import { parseDuration } from '../../values/time.ts'
+import { describeWhen } from '../../values/time-range.ts'
+import { choice, text } from '../../values/types.ts'
+import type { JUnitResults } from './match/junit-document.ts'
+import { createMatcher, type TestMatch } from './match/same-test.ts'
+import { idColumn, nameColumn, ownerColumn } from './shared/columns.ts'
 import {
   logNotes,
   onUnavailableOption,
@@ -26,8 +27,7 @@ import {
   windowOf,
   windowOnlyInput,
   windowRecord,
-} from './read-tests.ts'
-import { createMatcher, type TestMatch } from './same-test.ts'
+} from './shared/read-tests.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -60,7 +60,7 @@ const filesArgument: Input<ReadReports> = {
   async read(args, context) {
     const paths = [...new Set(args.get('junit.xml') ?? [])]
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
-    const { parseJUnit } = await import('./junit.ts')
+    const { parseJUnit } = await import('./match/junit.ts')
     const reports: Report[] = []
     const skipped: string[] = []
     const expanded = await Promise.all(paths.map(path => expandFiles(path, ['.xml'], context)))

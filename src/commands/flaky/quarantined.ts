@@ -6,8 +6,8 @@ import { limitInput } from '../../run/common-inputs.ts'
 import { serviceFields } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import { idColumn, nameColumn, ownerColumn, shortId } from './list.ts'
-import { statusListEnding } from './status-list.ts'
+import { idColumn, nameColumn, ownerColumn, shortId } from './shared/columns.ts'
+import { statusListEnding } from './shared/status-list.ts'
 
 const quarantinedColumns = columns(
   ['NAME', 'name', 'text'],

@@ -1,8 +1,5 @@
 import { incompleteListError } from '../../api/list.ts'
 import { listFailingTests } from '../../api/operations/tests.ts'
-import { formatInteger, formatRate, pluralize } from '../../domain/format.ts'
-import { describeInWords } from '../../domain/time-range.ts'
-import { choice, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../json.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
@@ -18,8 +15,11 @@ import { type Cli, command } from '../../run/command.ts'
 import { flagInput, option } from '../../run/inputs.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
 import { parseUrl } from '../../url.ts'
-import { csvColumns, testTitle } from './list.ts'
-import { logNotes, printSearch, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
+import { formatInteger, formatRate, pluralize } from '../../values/format.ts'
+import { describeInWords } from '../../values/time-range.ts'
+import { choice, type Type } from '../../values/types.ts'
+import { csvColumns, testTitle } from './shared/columns.ts'
+import { logNotes, printSearch, rangeOf, readFailingTests, windowOf } from './shared/read-tests.ts'
 
 /** A report of failing tests, ordered by severity. */
 interface FailingTestReport {

@@ -5,8 +5,8 @@ import { limitInput } from '../../run/common-inputs.ts'
 import { serviceFields } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import { idColumn, lastColumns, nameColumn, ownerColumn, quarantinedColumn } from './list.ts'
-import { statusListEnding } from './status-list.ts'
+import { idColumn, lastColumns, nameColumn, ownerColumn, quarantinedColumn } from './shared/columns.ts'
+import { statusListEnding } from './shared/status-list.ts'
 
 const unhealthyColumns = [
   ...columns(

@@ -1,7 +1,7 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../run/command.ts'
-import { guardPush, maxWait } from './push.ts'
+import { guardPush, maxWait } from './shared/push.ts'
 
 export const guardCheckCommand = command({
   name: 'guard check',

@@ -3,7 +3,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { extendError, failureOrThrow } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { flag, type Input } from '../../run/inputs.ts'
-import { guardPush, maxWait } from './push.ts'
+import { guardPush, maxWait } from './shared/push.ts'
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
 const remoteArgument: Input<string | undefined> = {

@@ -3,8 +3,8 @@ import { listHeads } from '../../config/checkout.ts'
 import { failureOrThrow } from '../../errors.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { flag } from '../../run/inputs.ts'
-import { hookFields, installedHookRecord, installHook } from './hook-file.ts'
-import { maxWait } from './push.ts'
+import { hookFields, installedHookRecord, installHook } from './shared/hook-file.ts'
+import { maxWait } from './shared/push.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
 async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {

@@ -1,6 +1,6 @@
 import { outline } from '../../api/operations/fields.ts'
 import { command } from '../../run/command.ts'
-import { hookFields, hookRecord, uninstallHook } from './hook-file.ts'
+import { hookFields, hookRecord, uninstallHook } from './shared/hook-file.ts'
 
 export const guardUninstallCommand = command({
   name: 'guard uninstall',

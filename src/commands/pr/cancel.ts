@@ -1,14 +1,14 @@
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
-import { mapConcurrent, maxConcurrent } from '../../domain/scheduling.ts'
-import type { PullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, isListedAsQueued, pullRequestLines } from '../../run/confirm.ts'
 import { forEach, send, show } from '../../run/send.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
-import { explainFinished, readRecordOnce } from './reads.ts'
+import { mapConcurrent, maxConcurrent } from '../../scheduling.ts'
+import { joinList, pluralize } from '../../values/format.ts'
+import type { PullRequest } from '../../values/pull-request.ts'
+import { explainFinished, readRecordOnce } from './shared/reads.ts'
 
 /** The records that a prompt reads at most: it must not take long. */
 const maxRead = 100

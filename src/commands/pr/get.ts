@@ -4,18 +4,18 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { isStacked } from '../../domain/stacks.ts'
-import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
-import { type PullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { waitOptions } from '../../domain/wait-options.ts'
 import { getNumber } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
+import { isStacked } from '../../records/stacks.ts'
+import { outcomeOfRecord, outcomes } from '../../records/states.ts'
 import { type Cli, command, drawsResults } from '../../run/command.ts'
 import { webOption } from '../../run/common-inputs.ts'
 import { serviceFields } from '../../run/fields.ts'
 import { flag, type Input, option, paramInput } from '../../run/inputs.ts'
 import { forEach, isSheet, read, readForPerson, send, webPage } from '../../run/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
+import { type PullRequest, urlOfPullRequest } from '../../values/pull-request.ts'
+import { waitOptions } from '../../wait/options.ts'
 
 /** A pull request by its number, or by its head branch. */
 interface WantedPullRequest extends Omit<PullRequest, 'pr'> {
@@ -79,7 +79,7 @@ export const prGetCommand = command({
       cli.client().added === undefined &&
       !cli.options.dryRun
     const readOfSeveral = isTogether
-      ? (await import('./get-several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
+      ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
       : async () => undefined
     return forEach(cli, getSubmittedPullRequest, wanted, async place => {
       const { repo, targetBranch } = place
@@ -103,7 +103,7 @@ export const prGetCommand = command({
       // A script that reads JSON does not load what draws.
       const view =
         drawsResults(cli) || includeTimeline === true
-          ? await (await import('./pull-request-view.ts')).viewPullRequest(
+          ? await (await import('./get/view.ts')).viewPullRequest(
               record,
               values,
               queue,

@@ -1,12 +1,14 @@
 import { oneOf, optional, outline, ownRecord } from '../../api/operations/fields.ts'
 import { cancelPullRequest, submissionParams, submitPullRequest } from '../../api/operations/pull-requests.ts'
-import { kindOfOutcome } from '../../domain/states.ts'
-import { landOptions } from '../../domain/wait-options.ts'
+import { kindOfOutcome } from '../../records/states.ts'
 import { command } from '../../run/command.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { paramsTogether, pullRequests, setOf } from '../../run/values.ts'
-import { readWaitOptions, waitInputs, waitReads } from './wait-options.ts'
-import { changeRecord, submittedField, waitColumns, waitResult } from './wait-records.ts'
+import { waitInputs } from '../../run/wait-inputs.ts'
+import { landOptions } from '../../wait/options.ts'
+import { changeRecord } from '../../watch/change-record.ts'
+import { readWaitOptions, waitReads } from './shared/wait/options.ts'
+import { submittedField, waitColumns, waitResult } from './shared/wait/records.ts'
 
 const resultRecord = waitResult({ ...submittedField, attempts: optional('number') })
 
@@ -42,7 +44,7 @@ export const prLandCommand = command({
   ],
   async run({ pullRequests, params, attempts, resubmit, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
-    const { submitAndWait } = await import('./wait-report.ts')
+    const { submitAndWait } = await import('./shared/wait/report.ts')
     return submitAndWait(pullRequests, { params, attempts, resubmit }, options, cli)
   },
 })

@@ -2,7 +2,7 @@ import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/op
 import { command } from '../../run/command.ts'
 import { forEach, send, show } from '../../run/send.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
-import { explainFinished } from './reads.ts'
+import { explainFinished } from './shared/reads.ts'
 
 export const prRestartCommand = command({
   name: 'pr restart',

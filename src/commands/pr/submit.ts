@@ -1,4 +1,3 @@
-import { checkHead, resolveHead } from '../../api/head-commit.ts'
 import { extended, optional, outline } from '../../api/operations/fields.ts'
 import {
   cancelPullRequest,
@@ -8,23 +7,26 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { receiptRecord } from '../../api/operations/receipts.ts'
-import { joinList } from '../../domain/format.ts'
-import { describeResubmission } from '../../domain/priorities.ts'
-import { describeBase, isStacked } from '../../domain/stacks.ts'
-import { kindOfOutcome, stateOf } from '../../domain/states.ts'
-import type { PullRequest } from '../../domain/values/pull-request.ts'
-import { queueName } from '../../domain/values/repository.ts'
+import { checkHead, resolveHead } from '../../api/reads/head-commit.ts'
 import { usageError } from '../../errors.ts'
 import { styled } from '../../output/styled-text.ts'
 import { receiptColumns, singleRecord } from '../../output/view.ts'
+import { describeResubmission } from '../../records/priorities.ts'
+import { describeBase, isStacked } from '../../records/stacks.ts'
+import { kindOfOutcome, stateOf } from '../../records/states.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../run/inputs.ts'
 import { forEach, readForPerson, send, show } from '../../run/send.ts'
 import { paramsTogether, pullRequests, setOf } from '../../run/values.ts'
-import { explainFinished } from './reads.ts'
-import { readWaitOptions, waitCommand, waitInputs, waitReads, waitTimeLimit } from './wait-options.ts'
-import { changeRecord, submittedField, waitColumns, waitResult } from './wait-records.ts'
+import { waitInputs, waitTimeLimit } from '../../run/wait-inputs.ts'
+import { joinList } from '../../values/format.ts'
+import type { PullRequest } from '../../values/pull-request.ts'
+import { queueName } from '../../values/repository.ts'
+import { changeRecord } from '../../watch/change-record.ts'
+import { explainFinished } from './shared/reads.ts'
+import { readWaitOptions, waitCommand, waitReads } from './shared/wait/options.ts'
+import { submittedField, waitColumns, waitResult } from './shared/wait/records.ts'
 
 const submitReceiptRecord = extended(receiptRecord, {
   submitted: 'boolean | null',
@@ -103,7 +105,7 @@ export const prSubmitCommand = command({
   async run({ pullRequests, params, wait, ...waitValues }, cli) {
     if (wait) {
       const waitOptions = await readWaitOptions(waitValues, pullRequests.length, cli)
-      const { submitAndWait } = await import('./wait-report.ts')
+      const { submitAndWait } = await import('./shared/wait/report.ts')
       return submitAndWait(pullRequests, { params, resubmit: 'safe' }, waitOptions, cli)
     }
     const head = await resolveHead(waitValues.matchHead, pullRequests.length, cli.client())

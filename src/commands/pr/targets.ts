@@ -1,17 +1,17 @@
 import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
-import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
-import type { PullRequest } from '../../domain/values/pull-request.ts'
-import { isPullRequestReference } from '../../domain/values/pull-request.ts'
-import { encodeTargets, type ImpactedTargets } from '../../domain/values/target-list.ts'
-import { choice } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { argsForPullRequest } from '../../run/common-inputs.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, send, show } from '../../run/send.ts'
 import { paramsOf, pullRequestOf, setOf } from '../../run/values.ts'
+import { formatBytes, formatInteger, pluralize } from '../../values/format.ts'
+import type { PullRequest } from '../../values/pull-request.ts'
+import { isPullRequestReference } from '../../values/pull-request.ts'
+import { encodeTargets, type ImpactedTargets } from '../../values/target-list.ts'
+import { choice } from '../../values/types.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */
 function withoutProgram(args: ParsedArgs): ParsedArgs {
@@ -127,7 +127,7 @@ const upload: Input<Upload> = {
     const pullRequest = await pullRequestOf(own, context)
     const sha = await readCommit(own, pullRequest, { ...context.client(), settings })
     const words = source === '--exec' ? (own.get('--') ?? []) : (own.get(source) ?? [])
-    const { readTargets } = await import('./read-targets.ts')
+    const { readTargets } = await import('./targets/read-targets.ts')
     const targets = await readTargets(source, words, { ifEmpty, context: { ...context, settings } })
     return { ...pullRequest, sha, targets }
   },
@@ -142,7 +142,7 @@ async function readCommit(
   if (args.has('--sha') && args.has('--no-sha'))
     throw usageError('--sha and --no-sha cannot be used together.')
   if (args.has('--no-sha')) return undefined
-  const { findTargetsCommit } = await import('../../api/head-commit.ts')
+  const { findTargetsCommit } = await import('../../api/reads/head-commit.ts')
   return findTargetsCommit(pullRequest, client)
 }
 

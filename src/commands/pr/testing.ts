@@ -1,28 +1,10 @@
 import type { CallResult } from '../../api/call.ts'
-import { tryRead } from '../../api/extra-reads.ts'
 import {
   getMergeQueueTestingDetails,
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { shorten } from '../../domain/format.ts'
-import { stateOf, stateWords } from '../../domain/states.ts'
-import {
-  failedCheckText,
-  isAwaitingApproval,
-  isFailedCheck,
-  isRequiredCheck,
-  readChecks,
-  testRunOf,
-  unreportedStatuses,
-} from '../../domain/test-run.ts'
-import {
-  isPullRequestReference,
-  parsePullRequest,
-  urlOfPullRequest,
-} from '../../domain/values/pull-request.ts'
-import type { Repository } from '../../domain/values/repository.ts'
-import { textual } from '../../domain/values/types.ts'
+import { tryRead } from '../../api/reads/extra-reads.ts'
 import { extendError, failureOrThrow, type MergeqError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import {
@@ -36,6 +18,16 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
+import { stateOf, stateWords } from '../../records/states.ts'
+import {
+  failedCheckText,
+  isAwaitingApproval,
+  isFailedCheck,
+  isRequiredCheck,
+  readChecks,
+  testRunOf,
+  unreportedStatuses,
+} from '../../records/test-run.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { argsForPullRequest, webOption } from '../../run/common-inputs.ts'
 import { printRequests } from '../../run/dry-run.ts'
@@ -43,6 +35,10 @@ import { serviceFields } from '../../run/fields.ts'
 import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
 import { forOne, read, show, webPage } from '../../run/send.ts'
 import { pullRequestOf, setOf } from '../../run/values.ts'
+import { shorten } from '../../values/format.ts'
+import { isPullRequestReference, parsePullRequest, urlOfPullRequest } from '../../values/pull-request.ts'
+import type { Repository } from '../../values/repository.ts'
+import { textual } from '../../values/types.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 

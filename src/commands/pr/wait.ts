@@ -1,16 +1,18 @@
 import { outline } from '../../api/operations/fields.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { kindOfOutcome } from '../../domain/states.ts'
-import type { PullRequest } from '../../domain/values/pull-request.ts'
-import { queueName } from '../../domain/values/repository.ts'
-import type { WaitOptions } from '../../domain/wait-state.ts'
+import { kindOfOutcome } from '../../records/states.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
-import { readWaitOptions, waitInputs, waitReads, waitTimeLimit } from './wait-options.ts'
-import { changeRecord, waitColumns, waitResult } from './wait-records.ts'
+import { waitInputs, waitTimeLimit } from '../../run/wait-inputs.ts'
+import type { PullRequest } from '../../values/pull-request.ts'
+import { queueName } from '../../values/repository.ts'
+import type { WaitOptions } from '../../wait/wait-state.ts'
+import { changeRecord } from '../../watch/change-record.ts'
+import { readWaitOptions, waitReads } from './shared/wait/options.ts'
+import { waitColumns, waitResult } from './shared/wait/records.ts'
 
 const resultRecord = waitResult()
 
@@ -60,7 +62,7 @@ export const prWaitCommand = command({
   async run({ pullRequests, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
     if (cli.options.dryRun) return printFirstReading(pullRequests, options, cli)
-    const { waitAndReport } = await import('./wait-report.ts')
+    const { waitAndReport } = await import('./shared/wait/report.ts')
     return waitAndReport(pullRequests, options, cli)
   },
 })

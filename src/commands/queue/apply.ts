@@ -10,12 +10,11 @@ import {
 } from '../../api/operations/fields.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { sentFields } from '../../api/operations/receipts.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
-import { fileName, textual } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
+import { fileInput, includeStateInput, readItems, settingsOf } from '../../queues/files/described-queues.ts'
+import { type Failed, reportFailures } from '../../queues/live-queue.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../run/confirm.ts'
@@ -23,9 +22,11 @@ import { withoutDryRun } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
-import { applyPlan, suggestDiff } from './apply-plan.ts'
-import { differenceRecord, printPlans } from './diff.ts'
-import { type Failed, reportFailures } from './live-queue.ts'
+import { joinList, pluralize } from '../../values/format.ts'
+import { repositoryName } from '../../values/repository.ts'
+import { fileName, textual } from '../../values/types.ts'
+import { applyPlan, suggestDiff } from './apply/apply-plan.ts'
+import { readSettingsRecord, writeSettingsRecord } from './apply/settings-record.ts'
 import {
   combineDigests,
   createPlans,
@@ -33,10 +34,9 @@ import {
   hasDifferences,
   type Plan,
   type PlanResults,
-} from './plan.ts'
-import { fileInput, includeStateInput, readItems, settingsOf } from './queue-files.ts'
-import { readSettingsRecord, writeSettingsRecord } from './settings-record.ts'
-import { suggestUndo } from './update.ts'
+} from './shared/plan.ts'
+import { differenceRecord, printPlans } from './shared/print-plans.ts'
+import { suggestUndo } from './shared/setting-changes.ts'
 
 /** The result of a queue. One that needs no change has no receipt. */
 const resultRecord = ownRecord({

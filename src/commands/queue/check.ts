@@ -1,4 +1,3 @@
-import { tryRead } from '../../api/extra-reads.ts'
 import {
   failureFields,
   list,
@@ -11,27 +10,10 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { testingResultsPage } from '../../api/operations/testing-results.ts'
-import { formatAge, pluralize } from '../../domain/format.ts'
-import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
-import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
-import { stateOf, stateWords } from '../../domain/states.ts'
-import {
-  type Queue,
-  queueName,
-  type Repository,
-  repositoryName,
-  shortRepositoryName,
-} from '../../domain/values/repository.ts'
-import { duration, integer } from '../../domain/values/types.ts'
+import { tryRead } from '../../api/reads/extra-reads.ts'
 import { exitCodeOf, extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flag, option } from '../../run/inputs.ts'
-import { read } from '../../run/send.ts'
-import { queueInput, setOf } from '../../run/values.ts'
 import {
   limitOf,
   type NamedQueue,
@@ -40,9 +22,27 @@ import {
   severalQueues,
   unlessSeveral,
   withMetrics,
-} from './all-queues.ts'
-import { forEachQueue, reportFailures } from './live-queue.ts'
-import { notReadySentence } from './screen.ts'
+} from '../../queues/all-queues.ts'
+import { forEachQueue, reportFailures } from '../../queues/live-queue.ts'
+import type { QueueMetrics } from '../../records/metrics/last-hour.ts'
+import { type QueueEntry, queueEntries } from '../../records/queue-entries.ts'
+import { stateOf, stateWords } from '../../records/states.ts'
+import { type Cli, command } from '../../run/command.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
+import { flag, option } from '../../run/inputs.ts'
+import { read } from '../../run/send.ts'
+import { queueInput, setOf } from '../../run/values.ts'
+import { formatAge, pluralize } from '../../values/format.ts'
+import {
+  type Queue,
+  queueName,
+  type Repository,
+  repositoryName,
+  shortRepositoryName,
+} from '../../values/repository.ts'
+import { duration, integer } from '../../values/types.ts'
+import { notReadySentence } from './shared/screen.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -151,7 +151,7 @@ async function checkQueue(
   if (notPaused) checks.push(checkPaused(queue))
   if (failures) checks.push(...checkFailures(metrics))
   if (statuses !== undefined) {
-    const { checkStatuses } = await import('./check-statuses.ts')
+    const { checkStatuses } = await import('./check/statuses.ts')
     checks.push(await checkStatuses(values, statuses, now, cli))
   }
   return checks

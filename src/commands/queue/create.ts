@@ -1,8 +1,8 @@
 import { createQueue } from '../../api/operations/queues.ts'
-import { queueName } from '../../domain/values/repository.ts'
 import { command } from '../../run/command.ts'
 import { forOne, send, show } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
+import { queueName } from '../../values/repository.ts'
 
 export const queueCreateCommand = command({
   name: 'queue create',

@@ -1,10 +1,7 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
-import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
-import type { PullRequest } from '../../domain/values/pull-request.ts'
-import { type Queue, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
+import { type QueueEntry, queueEntries } from '../../records/queue-entries.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { yesOption } from '../../run/common-inputs.ts'
 import { canPrompt, confirm, pullRequestLines } from '../../run/confirm.ts'
@@ -13,6 +10,9 @@ import { each } from '../../run/each.ts'
 import { flag } from '../../run/inputs.ts'
 import { explained, forOne, read, send, sendChange, show } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
+import { joinList, pluralize } from '../../values/format.ts'
+import type { PullRequest } from '../../values/pull-request.ts'
+import { type Queue, queueName } from '../../values/repository.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: Queue, cli: Cli): Promise<readonly QueueEntry[]> {

@@ -2,33 +2,8 @@ import { callOperation } from '../../api/call.ts'
 import { list, optional, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { differences, settingsDigest } from '../../domain/queue-file.ts'
-import {
-  type Queue,
-  queueKey,
-  queueName,
-  repositoryName,
-  shortRepositoryName,
-} from '../../domain/values/repository.ts'
-import { branch } from '../../domain/values/types.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
-import { type Column, columns } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { type FlagInput, flag, option } from '../../run/inputs.ts'
-import { type NamedQueue, namedQueues } from './all-queues.ts'
-import { formatSetting, formatValue } from './format-setting.ts'
-import { reportFailures, requireLive } from './live-queue.ts'
-import {
-  combineDigests,
-  createPlans,
-  describePlan,
-  hasDifferences,
-  type Plan,
-  type PlanResults,
-} from './plan.ts'
+import { type NamedQueue, namedQueues } from '../../queues/all-queues.ts'
 import {
   type FileOptions,
   fileInput,
@@ -37,22 +12,17 @@ import {
   queueOfFile,
   readItems,
   settingsOf,
-} from './queue-files.ts'
-
-export const differenceRecord = ownRecord({
-  ...queueNameFields,
-  setting: 'string',
-  live: optional('Json'),
-  file: optional('Json'),
-})
-
-const differenceColumns = columns(
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
-  ['SETTING', 'setting', 'id'],
-  ['LIVE', 'live', 'prose'],
-  ['FILE', 'file', 'prose'],
-)
+} from '../../queues/files/described-queues.ts'
+import { differences, settingsDigest } from '../../queues/files/queue-file.ts'
+import { requireLive } from '../../queues/live-queue.ts'
+import { type Cli, command } from '../../run/command.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
+import { type FlagInput, flag, option } from '../../run/inputs.ts'
+import { queueKey, queueName } from '../../values/repository.ts'
+import { branch } from '../../values/types.ts'
+import { createPlans, hasDifferences, type Plan } from './shared/plan.ts'
+import { differenceColumns, differenceRecord, printPlans } from './shared/print-plans.ts'
 
 const comparedRecord = ownRecord({
   ...queueNameFields,
@@ -69,76 +39,6 @@ const diffRecord = ownRecord({
   queues: list(comparedRecord),
   changes: list(differenceRecord),
 })
-
-const recordOfPlan = ({ queue: values }: { readonly queue: Queue }, nameRepository = repositoryName) => ({
-  repo: nameRepository(values.repo),
-  targetBranch: values.targetBranch,
-})
-
-interface PlansOptions {
-  /** Queues that the metrics name and no file describes. */
-  readonly undescribed?: readonly NamedQueue[]
-  readonly screenColumns?: readonly Column[]
-}
-
-/**
- * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
- * the queues that could not be read. Returns the exit code of the errors.
- */
-export async function printPlans(
-  reading: PlanResults,
-  cli: Cli,
-  { undescribed = [], screenColumns = differenceColumns }: PlansOptions = {},
-): Promise<number> {
-  const { printer, logger } = cli
-  const { plans, failed } = reading
-  const digest = await combineDigests(reading)
-  const isSame = failed.length === 0 && !plans.some(hasDifferences) && undescribed.length === 0
-  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] => [
-    ...plans.flatMap(plan =>
-      plan.differences.map(difference => ({ ...recordOfPlan(plan, nameRepository), ...difference })),
-    ),
-    ...undescribed.map(queue => ({
-      ...recordOfPlan(queue, nameRepository),
-      setting: null,
-      live: 'exists',
-      file: null,
-    })),
-  ]
-  const records = recordsWith(repositoryName)
-  const queues = [
-    ...plans.map(plan => ({
-      ...recordOfPlan(plan),
-      file: plan.path,
-      exists: plan.live !== undefined,
-      digest: plan.digest,
-    })),
-    ...failed.map(({ failure: { exit, message }, ...item }) => ({
-      ...recordOfPlan(item),
-      file: item.path,
-      exit,
-      message,
-    })),
-    ...undescribed.map(queue => ({ ...recordOfPlan(queue), file: null, exists: true })),
-  ]
-  const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
-    changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
-  if (plans.length > 0 || undescribed.length > 0)
-    await printer.print({
-      records,
-      document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
-      columns: differenceColumns,
-      rows: rowsOf(records, formatValue),
-      screen: () => ({
-        columns: screenColumns,
-        rows: rowsOf(recordsWith(shortRepositoryName), formatSetting),
-      }),
-    })
-  for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
-  for (const { name } of undescribed) await logger.info(`The queue for ${name} has no file.`)
-  if (digest !== undefined) await logger.debug(`The digest of the live settings is ${digest}.`)
-  return reportFailures(failed, cli)
-}
 
 /** Returns the queues that no file describes: of the repositories of the files, or of all. */
 async function undescribedQueues(
@@ -246,7 +146,7 @@ export const queueDiffCommand = command({
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
-    if (offline) return (await import('./diff-offline.ts')).checkOffline(items, differenceColumns, cli)
+    if (offline) return (await import('./diff/offline.ts')).checkOffline(items, differenceColumns, cli)
     const [first] = items
     if (cli.options.dryRun && first !== undefined) return printRequests(cli, getQueue, [first.queue])
     const reading = await createPlans(items, includeState, cli)

@@ -9,7 +9,7 @@ import {
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { nextCommands, nextQueueCommands } from '../../config/next-commands.ts'
+import { nextCommands, nextQueueCommands } from '../../explain/next-commands.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
@@ -36,12 +36,12 @@ export const queueExplainCommand = command({
   examples: ['mergeq queue explain', 'mergeq queue explain --json | jq -r .verdict'],
   async run({ queue }, cli) {
     if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
-    const { explainQueueAt, queueExplanationJson } = await import('../../api/explain-queue.ts')
+    const { explainQueueAt, queueExplanationJson } = await import('../../explain/read-queue.ts')
     const explanation = await explainQueueAt(queue, cli.client(), {
       ofQueue: nextQueueCommands(cli.settings, queue),
       ofPullRequest: pr => nextCommands(cli.settings, { ...queue, pr }),
     })
-    const { queueExplanationLines, queueExplanationRows } = await import('./explanation-view.ts')
+    const { queueExplanationLines, queueExplanationRows } = await import('./explain/view.ts')
     await cli.printer.print({
       ...singleRecord(queueExplanationJson(explanation)),
       ...keyValueTable({}, []),

@@ -1,10 +1,36 @@
 import { callOperation } from '../../api/call.ts'
 import { nested, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { isSameSetting } from '../../api/operations/queue-settings.ts'
 import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
-import { isSameSetting, type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
+import { usageError } from '../../errors.ts'
+import { type Json, stringifyJson } from '../../json.ts'
+import { rawText } from '../../output/view.ts'
+import { namedQueues, noQueueError } from '../../queues/all-queues.ts'
+import { isDefaultsFile, readDefaults } from '../../queues/files/defaults.ts'
+import {
+  checkQueueOfFile,
+  includeStateInput,
+  queueOfFile,
+  sameQueueError,
+} from '../../queues/files/described-queues.ts'
+import { type QueueFile, settingsDigest } from '../../queues/files/queue-file.ts'
+import {
+  isJsonFileName,
+  isQueueFileName,
+  type LoadedFile,
+  loadYaml,
+  outputError,
+  readQueueFile,
+} from '../../queues/files/read-queue-file.ts'
+import { forEachQueue, reportFailures, requireLive } from '../../queues/live-queue.ts'
+import { type Cli, command } from '../../run/command.ts'
+import { canPrompt, confirm } from '../../run/confirm.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { flag, option } from '../../run/inputs.ts'
+import { setOf } from '../../run/values.ts'
+import { joinList, pluralize } from '../../values/format.ts'
 import {
   isSameRepository,
   parseRepository,
@@ -13,28 +39,8 @@ import {
   queueName,
   type Repository,
   repositoryName,
-} from '../../domain/values/repository.ts'
-import { branch, fileName } from '../../domain/values/types.ts'
-import { usageError } from '../../errors.ts'
-import { type Json, stringifyJson } from '../../json.ts'
-import { rawText } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { canPrompt, confirm } from '../../run/confirm.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { flag, option } from '../../run/inputs.ts'
-import { setOf } from '../../run/values.ts'
-import { namedQueues, noQueueError } from './all-queues.ts'
-import { isDefaultsFile, readDefaults } from './defaults.ts'
-import { forEachQueue, reportFailures, requireLive } from './live-queue.ts'
-import { checkQueueOfFile, includeStateInput, queueOfFile, sameQueueError } from './queue-files.ts'
-import {
-  isJsonFileName,
-  isQueueFileName,
-  type LoadedFile,
-  loadYaml,
-  outputError,
-  readQueueFile,
-} from './read-queue-file.ts'
+} from '../../values/repository.ts'
+import { branch, fileName } from '../../values/types.ts'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage

@@ -2,17 +2,8 @@ import { extended, list, optional, outline } from '../../api/operations/fields.t
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueSummaryRecord } from '../../api/operations/records.ts'
-import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { defaultHost, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { repositoryOrAll } from '../../run/common-inputs.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flag } from '../../run/inputs.ts'
-import { read } from '../../run/send.ts'
-import { paramsOf } from '../../run/values.ts'
 import {
   limitOf,
   type NamedQueue,
@@ -23,7 +14,16 @@ import {
   readQueues,
   reportUnread,
   withMetrics,
-} from './all-queues.ts'
+} from '../../queues/all-queues.ts'
+import { summarizeMetrics } from '../../records/metrics/last-hour.ts'
+import { type Cli, command } from '../../run/command.ts'
+import { repositoryOrAll } from '../../run/common-inputs.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../run/fields.ts'
+import { flag } from '../../run/inputs.ts'
+import { read } from '../../run/send.ts'
+import { paramsOf } from '../../run/values.ts'
+import { defaultHost, type Repository, shortRepositoryName } from '../../values/repository.ts'
 
 /** A queue; its state and mode only if each queue is read. */
 const listedQueueRecord = extended(queueSummaryRecord, {

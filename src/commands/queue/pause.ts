@@ -1,5 +1,5 @@
 import { command } from '../../run/command.ts'
-import { runStateCommand, stateCommand } from './change-states.ts'
+import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
 export const queuePauseCommand = command({
   ...stateCommand,

@@ -1,9 +1,9 @@
-import { fileName } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { command } from '../../run/command.ts'
 import { option } from '../../run/inputs.ts'
-import { runStateCommand, stateCommand } from './change-states.ts'
-import { restoreStates } from './restore-states.ts'
+import { fileName } from '../../values/types.ts'
+import { restoreStates } from './resume/restore-states.ts'
+import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
 const { options, exits, ...shared } = stateCommand
 

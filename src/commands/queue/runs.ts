@@ -1,8 +1,5 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
-import { formatDuration, pluralize } from '../../domain/format.ts'
-import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { queueName } from '../../domain/values/repository.ts'
 import { getNumber, getString } from '../../json.ts'
 import { type Column, columns, withLinks } from '../../output/view.ts'
 import { command } from '../../run/command.ts'
@@ -10,6 +7,9 @@ import { cutListSentence, limitInput } from '../../run/common-inputs.ts'
 import { serviceFields } from '../../run/fields.ts'
 import { runList } from '../../run/lists.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
+import { formatDuration, pluralize } from '../../values/format.ts'
+import { urlOfPullRequest } from '../../values/pull-request.ts'
+import { queueName } from '../../values/repository.ts'
 
 const runColumns = columns(
   ['ENDED', 'endedAt', 'time'],

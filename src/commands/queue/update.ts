@@ -3,22 +3,15 @@ import type { BodyOverride } from '../../api/operation.ts'
 import { outline } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
 import { receiptRecord } from '../../api/operations/receipts.ts'
-import { isEmptySetting, isOnlyRead } from '../../domain/queue-file.ts'
-import { queueSettings } from '../../domain/queue-settings.ts'
-import { stateOf } from '../../domain/states.ts'
-import type { CommandWords } from '../../domain/suggested-command.ts'
-import { type Queue, queueName } from '../../domain/values/repository.ts'
-import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { columns, keyValueTable, type Result, receiptColumns } from '../../output/view.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { withoutDryRun } from '../../run/dry-run.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
-import { flagName, kebabCase } from '../../run/inputs.ts'
 import { forOne, readForPerson, send, show } from '../../run/send.ts'
 import { paramsOf, setOf } from '../../run/values.ts'
-import { formatSetting } from './format-setting.ts'
-
-type Settings = Readonly<Record<string, Json | undefined>>
+import { type Queue, queueName } from '../../values/repository.ts'
+import { describeUpdate, type Settings, suggestUndo } from './shared/setting-changes.ts'
 
 /** The settings that were sent: those of options, and those of `--set`, as `{ 'a.b': 1 }` for `a.b=1`. */
 function sentSettings(
@@ -31,38 +24,6 @@ function sentSettings(
     ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
     ...Object.fromEntries(overridden),
   }
-}
-
-const formatValue = (value: Json | undefined): string => formatSetting(value ?? null)
-
-/** Whether two values of a setting are the same; the words of states and modes in any case. */
-const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
-  formatValue(one).toLowerCase() === formatValue(other).toLowerCase()
-
-/**
- * Returns what a change of settings changed, a text for each: `concurrency 5 -> 4`. A setting that had the value already
- * is `concurrency 4 (unchanged)`, and one that was not sent is `batch no -> yes (changed by the service)`.
- *
- * @param sent the settings that were sent, by their keys
- * @param after the queue in the response; empty where the service returns none
- */
-export function describeUpdate(sent: Settings, before: JsonObject, after: JsonObject): readonly string[] {
-  const keys = Object.keys(sent).filter(key => sent[key] !== undefined)
-  const others = Object.keys(after).filter(
-    key =>
-      key !== 'enqueuedPullRequests' &&
-      !keys.includes(key) &&
-      Object.hasOwn(before, key) &&
-      !isSame(before[key], after[key]),
-  )
-  return [...keys, ...others].map(key => {
-    const value = after[key] ?? sent[key]
-    const text = `${kebabCase(key)} ${formatValue(value)}`
-    if (!Object.hasOwn(before, key)) return text
-    if (isSame(before[key], value)) return `${text} (unchanged)`
-    const note = keys.includes(key) ? '' : ' (changed by the service)'
-    return `${kebabCase(key)} ${formatValue(before[key])} -> ${formatValue(value)}${note}`
-  })
 }
 
 export const queueUpdateCommand = command({
@@ -103,29 +64,6 @@ async function showChanges(queue: Queue, settings: Settings, cli: Cli): Promise<
   if (before === undefined) return
   const changes = describeUpdate(settings, before, {})
   await cli.logger.info(`${queue.targetBranch}: ${changes.join(', ') || 'no setting changed'}`)
-}
-
-/**
- * Tells how to undo a change of settings: the command that sets those that changed to their earlier values, as far as
- * these can be set.
- */
-export async function suggestUndo(
-  queue: Queue,
-  sent: Settings,
-  before: JsonObject,
-  { logger, settings }: Cli,
-): Promise<void> {
-  const words = Object.entries(sent).flatMap(([key, value]): CommandWords => {
-    const old = key === 'state' ? stateOf(before).toLowerCase() : before[key]
-    if (value === undefined || old === undefined || isSame(old, value) || isOnlyRead(key, old)) return []
-    if (key === 'requiredStatuses' && isEmptySetting(old)) return [flagName('deleteRequiredStatuses')]
-    if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(old)}`]
-    if (old === null) return []
-    if (typeof old === 'boolean') return [flagName(key, old)]
-    return (Array.isArray(old) ? old : [old]).flatMap(value => [flagName(key), String(value)])
-  })
-  if (words.length > 0)
-    await logger.info(`To undo this, run: ${settings.commandLine(['queue', 'update', ...words], queue)}`)
 }
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */

@@ -1,17 +1,13 @@
 import { oneOf, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { formatDuration, pluralize } from '../../domain/format.ts'
-import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
-import { type QueueCondition, queueConditions } from '../../domain/queue-wait.ts'
-import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
-import { type Queue, queueName, repositoryName } from '../../domain/values/repository.ts'
-import { choice } from '../../domain/values/types.ts'
-import type { WaitEnd } from '../../domain/wait-state.ts'
 import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
+import { printSelection, queuesOf, severalQueues, unlessSeveral } from '../../queues/all-queues.ts'
+import { summarizeQueue, testSlots } from '../../records/queue-entries.ts'
+import { canResume, kindOfOutcome, stateOf } from '../../records/states.ts'
 import { type Cli, command, drawsResults, timeOfWait } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { reportErrors, withResource } from '../../run/each.ts'
@@ -19,9 +15,13 @@ import { fieldsOfRecords } from '../../run/fields.ts'
 import { option } from '../../run/inputs.ts'
 import { explainNotFound } from '../../run/send.ts'
 import { queueInput, setOf } from '../../run/values.ts'
-import type { QueueProgress } from '../../wait/queue.ts'
-import { waitInputs, waitTimeLimit } from '../pr/wait-options.ts'
-import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
+import { waitInputs, waitTimeLimit } from '../../run/wait-inputs.ts'
+import { formatDuration, pluralize } from '../../values/format.ts'
+import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
+import { choice } from '../../values/types.ts'
+import type { WaitEnd } from '../../wait/wait-state.ts'
+import { type QueueCondition, queueConditions } from './wait/judge.ts'
+import type { QueueProgress } from './wait/wait-for-queue.ts'
 
 export const queueWaitRecord = ownRecord({
   type: oneOf('result'),
@@ -138,7 +138,7 @@ export const queueWaitCommand = command({
     const queues = place === undefined ? await queuesOf(file, cli) : [place]
     const isOne = queues.length === 1
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
-    const { waitForQueues } = await import('../../wait/queue.ts')
+    const { waitForQueues } = await import('./wait/wait-for-queue.ts')
     const { reportStop, ringBell, SignsOfLife, withTimes } = await import('../../run/waits.ts')
     const signs = new SignsOfLife(time, cli)
     /** Returns how the queues stand that are waited for: that of one, or the number of several. */

@@ -5,31 +5,31 @@ import { getQueue, queueRecord } from '../../api/operations/queues.ts'
 import { serviceWordFields } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { withoutMessages } from '../../api/service-client.ts'
-import { maxConcurrent } from '../../domain/scheduling.ts'
-import { duration, moment } from '../../domain/values/types.ts'
-import { watchInterval } from '../../domain/wait-options.ts'
-import { startWaitTime } from '../../domain/wait-time.ts'
+import { startWaitTime } from '../../api/wait-time.ts'
 import { mostSevere, usageError } from '../../errors.ts'
+import { printSelection, queuesOf, severalQueues, unlessSeveral } from '../../queues/all-queues.ts'
 import { type Cli, command } from '../../run/command.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { fieldsOfRecords } from '../../run/fields.ts'
 import { flag, option } from '../../run/inputs.ts'
 import { queueInput, setOf } from '../../run/values.ts'
-import { createQueueReader } from '../../wait/queue-reader.ts'
+import { waitInputs } from '../../run/wait-inputs.ts'
+import { maxConcurrent } from '../../scheduling.ts'
+import { duration, moment } from '../../values/types.ts'
+import { watchInterval } from '../../wait/options.ts'
 import { readEach } from '../../wait/read-each.ts'
-import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
-import { waitInputs } from '../pr/wait-options.ts'
-import { printSelection, queuesOf, severalQueues, unlessSeveral } from './all-queues.ts'
-import { printQueue } from './get.ts'
-import { withActivity } from './watch-activity.ts'
-import { isLive, type WatchView, watchLive } from './watch-live.ts'
+import { createQueueReader } from '../../watch/queue-reader.ts'
+import { pollQueues, type QueuesView, type WatchedQueue } from '../../watch/watch-queues.ts'
+import { printQueue } from './shared/print-queue.ts'
+import { withActivity } from './watch/activity.ts'
+import { isLive, type WatchView, watchLive } from './watch/live.ts'
 import {
   createStreamView,
   heartbeatRecord,
   queueChangeColumns,
   queueChangeRecord,
   submitterFields,
-} from './watch-stream.ts'
+} from './watch/stream.ts'
 
 /** Throws a usage error for options that do not fit together. */
 function checkOptions(

@@ -3,7 +3,7 @@ import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
 import type { Input } from '../../run/inputs.ts'
 import { runUserProgram } from '../../run/user-program.ts'
-import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
+import { describeSandbox, serverOptions, useSandbox } from './shared/open-sandbox.ts'
 
 /** The command to run, with its arguments. */
 const commandLine: Input<readonly string[]> = {

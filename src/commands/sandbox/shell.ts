@@ -1,32 +1,11 @@
-import { shellQuote, shellWord } from '../../domain/suggested-command.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
-import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
-
-type ShellKind = 'posix' | 'powershell' | 'cmd'
-
-/** The modules of a user in `PSModulePath`: PowerShell adds their directory, cmd does not. */
-const userModules = /[\\/]Documents[\\/]((?:Windows)?PowerShell)[\\/]Modules/i
-
-/**
- * Returns the kind of the shell from which the process was started. Outside Windows only PowerShell sets
- * `PSModulePath`. On Windows it is always set, PowerShell adds the modules of the user, and POSIX shells such
- * as Git Bash set `SHELL`.
- */
-export function detectShell({ PSModulePath = '', SHELL = '' }: Environment, platform: string): ShellKind {
-  if (platform !== 'win32') return PSModulePath === '' ? 'posix' : 'powershell'
-  if (SHELL !== '') return 'posix'
-  return userModules.test(PSModulePath) ? 'powershell' : 'cmd'
-}
-
-/** Returns the line that sets an environment variable in a shell; the value has no line breaks. */
-export function formatVariable(shell: ShellKind, name: string, value: string): string {
-  if (shell === 'powershell') return `$env:${name} = '${value.replaceAll("'", "''")}'`
-  return shell === 'cmd' ? `set "${name}=${value}"` : `export ${name}=${shellWord(value)}`
-}
+import { shellQuote } from '../../values/suggested-command.ts'
+import { describeSandbox, serverOptions, useSandbox } from './shared/open-sandbox.ts'
+import { detectShell, userModules } from './shared/shell-kind.ts'
 
 /** `SHELL`, and on Windows the PowerShell from which the process was started, or cmd. */
 export function userShell(env: Environment, platform: string) {

@@ -2,8 +2,8 @@ import { outline, ownRecord } from '../../api/operations/fields.ts'
 import { stringifyJson } from '../../json.ts'
 import { command } from '../../run/command.ts'
 import { printPreview } from '../../run/dry-run.ts'
-import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
-import { detectShell, formatVariable } from './shell.ts'
+import { describeSandbox, serverOptions, useSandbox } from './shared/open-sandbox.ts'
+import { detectShell, formatVariable } from './shared/shell-kind.ts'
 
 const readyRecord = ownRecord({ baseUrl: 'string', token: 'string' })
 

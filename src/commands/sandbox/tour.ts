@@ -1,6 +1,6 @@
 import { sandboxNote } from '../../api/send.ts'
 import { command } from '../../run/command.ts'
-import { sandboxOptions, useSandbox } from './open-sandbox.ts'
+import { sandboxOptions, useSandbox } from './shared/open-sandbox.ts'
 
 interface TourStep {
   /** The comment above the command; none if empty. */

@@ -1,4 +1,4 @@
-import { repositoryName } from '../../domain/values/repository.ts'
+import { repositoryName } from '../../values/repository.ts'
 import { createRandom, createUuid } from '../sample-data.ts'
 import { getScriptedResult, type ScriptedResult } from '../scenarios.ts'
 import {

@@ -1,5 +1,5 @@
-import type { pullRequestStates } from '../../domain/states.ts'
-import { type Repository, repositoryName } from '../../domain/values/repository.ts'
+import type { pullRequestStates } from '../../records/states.ts'
+import { type Repository, repositoryName } from '../../values/repository.ts'
 import { createHex } from '../sample-data.ts'
 import type { PlannedEnd, Scenario, ScriptedResult } from '../scenarios.ts'
 import { defaultSettings, type QueueSettings } from './settings.ts'

@@ -1,6 +1,6 @@
-import { queueSettings } from '../../domain/queue-settings.ts'
-import type { ValueOf } from '../../domain/values/types.ts'
+import { queueSettings } from '../../api/operations/queue-settings.ts'
 import type { JsonObject } from '../../json.ts'
+import type { ValueOf } from '../../values/types.ts'
 import { checkValue } from '../requests.ts'
 
 type RequestedSettings = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isQueuedRecord, parsePushes } from '../../../src/commands/guard/push.ts'
+import { isQueuedRecord, parsePushes } from '../../../src/commands/guard/shared/push.ts'
 import { record, serviceKnowing, where } from '../../support/guard.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 

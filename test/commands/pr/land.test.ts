@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type ScenarioName, scenarioNames } from '../../../src/domain/scenario-names.ts'
 import { MergeqError } from '../../../src/errors.ts'
+import { type ScenarioName, scenarioNames } from '../../../src/values/scenario-names.ts'
 import { noon, openStory } from '../../support/harness.ts'
 import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { describeStateChange } from '../../../src/commands/queue/change-state.ts'
-import { describeUpdate } from '../../../src/commands/queue/update.ts'
+import { describeUpdate } from '../../../src/commands/queue/shared/setting-changes.ts'
+import { describeStateChange } from '../../../src/commands/queue/shared/states/change-one.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { detectShell, formatVariable, userShell } from '../../../src/commands/sandbox/shell.ts'
+import { detectShell, formatVariable } from '../../../src/commands/sandbox/shared/shell-kind.ts'
+import { userShell } from '../../../src/commands/sandbox/shell.ts'
 
 const system =
   'C:\\Program Files\\WindowsPowerShell\\Modules;C:\\Windows\\system32\\WindowsPowerShell\\v1.0\\Modules'

@@ -1,0 +1,60 @@
+import { isPermanent, toMergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { testSlots } from '../../records/queue-entries.ts'
+import { stateOf } from '../../records/states.ts'
+import { testRunOf } from '../../records/test-run.ts'
+import { mapConcurrent, maxConcurrent } from '../../scheduling.ts'
+import type { Queue } from '../../values/repository.ts'
+import { getPartialPullRequest } from '../operations/pull-requests.ts'
+import type { RequestLimits, ServiceClient } from '../service-client.ts'
+import { tryRead } from './extra-reads.ts'
+import { severalReader } from './several-pull-requests.ts'
+
+/** The pull requests that share a test run. */
+interface Batch {
+  readonly testRunId: string
+  readonly pullRequests: readonly number[]
+}
+
+/** The most pull requests under test of which something is read. */
+const maxRead = 20
+
+interface ReadOptions {
+  readonly limits: RequestLimits
+  /** Whether each pull request is read alone where the service does not tell of several. */
+  readonly readsAlone: boolean
+}
+
+/**
+ * Returns which pull requests under test share a test run, as far as their timelines say it: with one request, if the
+ * service tells of several pull requests. None if the queue does not batch.
+ */
+export async function readBatches(
+  queue: JsonObject,
+  place: Queue,
+  client: ServiceClient,
+  { limits, readsAlone }: ReadOptions,
+): Promise<readonly Batch[]> {
+  const { testing, isBatching } = testSlots(queue)
+  if (!isBatching || testing.length < 2) return []
+  const numbers = testing.slice(0, maxRead).map(({ pr }) => pr)
+  const options = { includeTimeline: true, limits }
+  const several = await severalReader(client)(place, numbers, options).catch(error => {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    return undefined
+  })
+  const readRecord = async (pr: number): Promise<JsonObject | undefined> => {
+    const known = several?.records.get(pr)
+    if (known !== undefined || !readsAlone) return known
+    const params = { ...place, pr, includeTimeline: true }
+    return (await tryRead(client, getPartialPullRequest, params, { limits })).record
+  }
+  const byRun = new Map<string, number[]>()
+  const records = mapConcurrent(numbers, maxConcurrent, async pr => ({ pr, record: await readRecord(pr) }))
+  for await (const { pr, record } of records) {
+    const run = record === undefined || stateOf(record) !== 'TESTING' ? undefined : testRunOf(record)
+    if (run !== undefined) byRun.set(run, [...(byRun.get(run) ?? []), pr])
+  }
+  return [...byRun].map(([testRunId, pullRequests]) => ({ testRunId, pullRequests }))
+}

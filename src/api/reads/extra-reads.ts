@@ -1,0 +1,77 @@
+import { isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { stateOf, terminalOutcome } from '../../records/states.ts'
+import type { PullRequest } from '../../values/pull-request.ts'
+import { type CallOptions, callOperation } from '../call.ts'
+import type { Operation, Params, ParamValues } from '../operation.ts'
+import { getPartialPullRequest } from '../operations/pull-requests.ts'
+import { addedFields } from '../request.ts'
+import type { DecodedResponse } from '../response.ts'
+import { type RequestLimits, type ServiceClient, withoutMessages } from '../service-client.ts'
+
+interface ReadOutcome {
+  readonly response?: DecodedResponse
+  /** The first record of the response. */
+  readonly record?: JsonObject
+  readonly failure?: MergeqError
+}
+
+interface TryReadOptions extends CallOptions {
+  /** Whether the read is not repeated. */
+  readonly once?: boolean
+  /** Whether nothing is said about the read, not even that it takes long. */
+  readonly quiet?: boolean
+}
+
+/**
+ * Reads what a command can do without. Throws only an error that every read would have, such as a rejected token.
+ */
+export async function tryRead<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  { once = false, quiet = false, ...options }: TryReadOptions = {},
+): Promise<ReadOutcome> {
+  const limits = { ...options.limits, ...(once ? { maxRetries: 0 } : {}) }
+  const reader = quiet ? withoutMessages(client) : client
+  try {
+    const { response } = await callOperation(reader, operation, params, { ...options, limits })
+    const [record = {}] = response.records
+    return { response, record }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    return { failure }
+  }
+}
+
+interface TimelineOptions {
+  readonly limits?: RequestLimits
+  /** Further states in which the timeline is read. */
+  readonly states?: readonly string[]
+}
+
+/**
+ * Returns the record of a pull request that failed or left the queue with its timeline, which says why
+ * (docs/reference/service.md, "getSubmittedPullRequest"). Returns the same record for any other pull request, if it was
+ * read with that option, and if the service gives no timeline.
+ */
+export async function withTimeline(
+  client: ServiceClient,
+  record: JsonObject,
+  { repo, targetBranch, pr }: PullRequest,
+  { limits = {}, states = [] }: TimelineOptions = {},
+): Promise<JsonObject> {
+  const state = stateOf(record)
+  const isWanted = terminalOutcome(state) !== undefined || ['PENDING_FAILURE', ...states].includes(state)
+  if (!isWanted) return record
+  const wasRequested = addedFields(client, getPartialPullRequest).some(
+    ({ path }) => path[0] === 'includeTimeline',
+  )
+  if (Array.isArray(record.timeline) || wasRequested) return record
+  const params = { repo, targetBranch, pr, includeTimeline: true }
+  const { record: newer } = await tryRead(client, getPartialPullRequest, params, { limits })
+  // It may have been submitted again meanwhile.
+  const isSame = newer?.state === record.state && newer?.stateChangedAt === record.stateChangedAt
+  return isSame && newer?.timeline !== undefined ? { ...record, timeline: newer.timeline } : record
+}

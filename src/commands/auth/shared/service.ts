@@ -1,0 +1,21 @@
+import { callOperation } from '../../../api/call.ts'
+import { operationName } from '../../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../../api/operations/metrics.ts'
+import type { Token } from '../../../config/token.ts'
+import type { Cli } from '../../../run/command.ts'
+
+/** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
+export const readOrigin = async ({ settings }: Cli): Promise<string> =>
+  new URL(await settings.require('baseUrl')).origin
+
+/**
+ * Verifies a token with a request for the metrics, which need no repository. Throws the error of the request;
+ * its kind is `auth` if the service rejects the token.
+ */
+export async function verifyToken(token: Token, cli: Cli): Promise<void> {
+  await callOperation({ ...cli.client(), token: async () => token }, getMergeQueueMetrics, {})
+}
+
+/** Returns the request of a verification as a preview names it. */
+export const describeVerification = async ({ settings }: Cli): Promise<string> =>
+  `GET ${await settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`

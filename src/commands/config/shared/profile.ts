@@ -1,0 +1,6 @@
+import { storeFile } from '../../../config/store.ts'
+import type { Cli } from '../../../run/command.ts'
+
+/** Returns the selected profile and its file as messages name them: `profile work in /home/ann/.config/...`. */
+export const describeProfile = async ({ settings }: Cli): Promise<string> =>
+  `profile ${await settings.require('profile')} in ${storeFile({ settings })}`

@@ -1,0 +1,208 @@
+import sax from 'sax'
+import { type MergeqError, usageError } from '../../../errors.ts'
+import { formatBytes } from '../../../values/format.ts'
+
+/** A start tag, without the prefix of a namespace, or the end of the element that began last. */
+export type XmlEvent = StartEvent | EndEvent
+
+interface StartEvent {
+  readonly type: 'start'
+  readonly tag: string
+  readonly attributes: Readonly<Record<string, string>>
+  /** The line of the file in which the tag ends. */
+  readonly line: number
+}
+
+interface EndEvent {
+  readonly type: 'end'
+  readonly line: number
+}
+
+/** Upper limit for names, attributes and comments, in characters; text between tags has no limit. */
+const maxTextLength = 1024 * 1024
+
+Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
+
+const maxFileSize = 256 * 1024 * 1024
+/** The most levels of elements. */
+const maxDepth = 200
+/** The most declarations (`<!...>`); of a long or repeated one, the parser needs more than linear time. */
+const maxDeclarations = 100
+/** The length of the pieces that are parsed between two checks of a declaration, in characters. */
+const pieceLength = 4_096
+
+/** Malformed XML is an error, and only the five entities of XML itself are known. */
+const parserOptions = { strictEntities: true, position: true }
+
+/**
+ * The entities of XML itself, and character references that XML 1.0 forbids and test runners write: control
+ * characters, which XML 1.1 allows, and the halves of a character outside of the basic plane. The parser looks names
+ * up in lower case. All parsers share them: there are 25,000.
+ */
+const entities: Readonly<Record<string, string>> = (() => {
+  const controls = Array.from({ length: 32 }, (_, code) => code)
+  const surrogates = Array.from({ length: 2_048 }, (_, index) => 0xd800 + index)
+  const codes = [...controls, ...surrogates, 0xfffe, 0xffff]
+  const names = codes.flatMap(code =>
+    [1, 2, 3, 4, 5, 6].flatMap(length => [
+      [`#${String(code).padStart(length, '0')}`, String.fromCharCode(code)],
+      [`#x${code.toString(16).padStart(length, '0')}`, String.fromCharCode(code)],
+    ]),
+  )
+  return Object.assign(sax.parser(true, parserOptions).ENTITIES, Object.fromEntries(names))
+})()
+
+/** Returns a usage error about a line of a file. */
+export const xmlError = (
+  file: string,
+  line: number,
+  problem: string,
+  hint = 'Use a JUnit XML file from a test runner.',
+): MergeqError => usageError(`${file}: line ${line}: ${problem}.`, hint)
+
+const truncatedHint = 'The test run may have stopped before it wrote all results.'
+
+/**
+ * Reads an XML file as a stream, in lists of events. Several documents may follow each other. Entities are not
+ * expanded, and no external resource is read. Throws a usage error that names file and line if the file is not
+ * XML, or if its last document is truncated.
+ */
+export async function* readXml(
+  bytes: AsyncIterable<Uint8Array>,
+  file: string,
+): AsyncGenerator<readonly XmlEvent[]> {
+  const parser = sax.parser(true, parserOptions)
+  Object.assign(parser, { ENTITIES: entities })
+  let events: XmlEvent[] = []
+  let attributes: Record<string, string> = {}
+  let [depth, declarations, hasRoot] = [0, 0, false]
+  const error = (problem: string, hint?: string) => xmlError(file, parser.line + 1, problem, hint)
+
+  parser.onattribute = ({ name, value }) => {
+    attributes[name] = value
+  }
+  parser.onopentag = ({ name }) => {
+    if (depth >= maxDepth) throw error(`more than ${maxDepth} levels of elements`)
+    // The parser refuses text in a second document unless it has forgotten the end of the first.
+    if (depth === 0) Object.assign(parser, { closedRoot: false })
+    depth++
+    hasRoot = true
+    const tag = name.slice(name.lastIndexOf(':') + 1)
+    events.push({ type: 'start', tag, attributes, line: parser.line + 1 })
+    attributes = {}
+  }
+  parser.onclosetag = () => {
+    depth--
+    events.push({ type: 'end', line: parser.line + 1 })
+  }
+  parser.onsgmldeclaration = () => {
+    declarations++
+    if (declarations > maxDeclarations) throw error(`more than ${maxDeclarations} declarations`)
+  }
+  parser.onerror = ({ message }) => {
+    const [problem = ''] = message.split('\n')
+    const isBetween = hasRoot && depth === 0
+    const isMark = 'c' in parser && parser.c === '\uFEFF' && problem.startsWith('Text data outside')
+    const isDoctype = problem.startsWith('Inappropriately located doctype')
+    // A second document may have a byte order mark and a document type of its own.
+    if (isBetween && (isMark || isDoctype)) {
+      declarations++
+      if (declarations > maxDeclarations) throw error(`more than ${maxDeclarations} declarations`)
+      parser.resume()
+    } else if (problem.startsWith('Max buffer'))
+      throw error(`a name, attribute or comment is longer than ${formatBytes(maxTextLength)}`)
+    else if (/^Un(closed root|expected end)/.test(problem))
+      throw error('the file is incomplete', truncatedHint)
+    else throw error(`invalid XML: ${problem.replace(/\.$/, '')}`)
+  }
+
+  let rest = ''
+  for await (const text of decode(bytes, file)) {
+    for (let from = 0; from < text.length; from += pieceLength) {
+      const piece = rest + text.slice(from, from + pieceLength)
+      const end = endOfReferences(piece)
+      rest = piece.slice(end)
+      parser.write(depth > 0 ? withoutText(piece.slice(0, end), parser) : piece.slice(0, end))
+      if ('sgmlDecl' in parser && String(parser.sgmlDecl).length > pieceLength)
+        throw error('a declaration is too long')
+      if (events.length > 0) yield events
+      events = []
+    }
+  }
+  parser.write(rest).close()
+  if (!hasRoot) throw usageError(`${file} is empty.`, truncatedHint)
+}
+
+/** The state of a parser between tags. */
+const textState = stateOf(sax.parser(true, parserOptions).write('<a>'))
+
+function stateOf(parser: object): unknown {
+  return 'state' in parser ? parser.state : undefined
+}
+
+/** Returns where a piece is cut so that it does not end within a character reference. */
+function endOfReferences(piece: string): number {
+  const start = piece.lastIndexOf('&')
+  const isOpen = start > piece.lastIndexOf(';') && piece.length - start < 10
+  return isOpen ? start : piece.length
+}
+
+const validText = /^(?:[^&]|&(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\dA-Fa-f]{1,6});)*$/
+
+/**
+ * Returns a piece without the text before its first tag, which nobody needs, but with its lines: the parser reads
+ * references character by character. Text that is not valid is left to the parser.
+ */
+function withoutText(piece: string, parser: object): string {
+  if (stateOf(parser) !== textState) return piece
+  const tagStart = piece.indexOf('<')
+  const end = tagStart < 0 ? piece.length : tagStart
+  const text = piece.slice(0, end)
+  return validText.test(text) ? text.replace(/[^\n]+/g, '') + piece.slice(end) : piece
+}
+
+/** How many bytes say what the encoding of a file is. */
+const headLength = 256
+
+/** Decodes the bytes of a file piece by piece. */
+async function* decode(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<string> {
+  let head = new Uint8Array()
+  let decoder: InstanceType<typeof TextDecoder> | undefined
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.length
+    if (size > maxFileSize)
+      throw usageError(
+        `${file} is larger than ${formatBytes(maxFileSize)}.`,
+        'Use the report of one test run.',
+      )
+    if (decoder !== undefined) {
+      yield decoder.decode(chunk, { stream: true })
+      continue
+    }
+    head = Uint8Array.from([...head, ...chunk.subarray(0, headLength)])
+    if (head.length < headLength) continue
+    decoder = createDecoder(head, file)
+    yield decoder.decode(head, { stream: true })
+    yield decoder.decode(chunk.subarray(headLength), { stream: true })
+  }
+  yield decoder === undefined ? createDecoder(head, file).decode(head) : decoder.decode()
+}
+
+/**
+ * Returns a decoder for the encoding of a file. The bytes say more than the declaration (XML 1.0, appendix F): a
+ * byte order mark wins, and a declaration in 8-bit characters cannot mean UTF-16, though .NET may write so.
+ */
+function createDecoder(head: Uint8Array, file: string) {
+  const start = String.fromCharCode(...head)
+  if (start.startsWith('\u00EF\u00BB\u00BF')) return new TextDecoder('utf-8')
+  if (start.startsWith('\u00FF\u00FE') || start.startsWith('<\0')) return new TextDecoder('utf-16le')
+  if (start.startsWith('\u00FE\u00FF') || start.startsWith('\0<')) return new TextDecoder('utf-16be')
+  const [, label = 'utf-8'] = /^<\?xml[^>]*?encoding\s*=\s*["']([^"']*)/.exec(start) ?? []
+  try {
+    const declared = new TextDecoder(label)
+    return declared.encoding.startsWith('utf-16') ? new TextDecoder('utf-8') : declared
+  } catch {
+    throw xmlError(file, 1, `unknown encoding '${label}'`, 'Save the file as UTF-8.')
+  }
+}

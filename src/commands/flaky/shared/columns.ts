@@ -1,0 +1,70 @@
+import { get, getString, type JsonObject } from '../../../json.ts'
+import { type Column, columns } from '../../../output/view.ts'
+
+/** Returns the name of a test, with its variant in parentheses; undefined without a name. */
+export function testTitle(test: JsonObject): string | undefined {
+  const [name, variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
+  return variant === '' ? name : `${name ?? '-'} (${variant})`
+}
+
+/** The name of a test: it takes the width that the other columns leave, and is cut before its variant. */
+export const nameColumn: Column = {
+  title: 'TEST',
+  format: 'text',
+  path: 'name',
+  keptEnd: / \([^()]{1,14}\)$/,
+  show: testTitle,
+}
+
+/** The owners of a test. */
+export const ownerColumn: Column = {
+  title: 'OWNER',
+  format: 'plain',
+  priority: 3,
+  yieldsToText: true,
+  path: 'codeowners',
+}
+
+/** The word `quarantined` behind the tests that are; it is left out only if no test is. */
+export const quarantinedColumn: Column = {
+  title: '',
+  format: 'id',
+  priority: 0,
+  path: 'quarantined',
+  show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
+}
+
+/** Returns the beginning of the ID that a record has under a name. */
+export const shortId = (path: string) => (test: JsonObject) => getString(test, path)?.slice(0, 8)
+
+/** The beginning of the ID of a test, which `flaky get` finds. */
+export const idColumn: Column = {
+  title: 'ID',
+  format: 'id',
+  priority: 2,
+  path: 'id',
+  show: shortId('id'),
+}
+
+/** The last columns of every list of tests. */
+export const lastColumns = columns(['ID', 'id', 'id'], ['VARIANT', 'variant'])
+
+/** Returns `status.value`, or `status.reason` where it is missing (docs/reference/service.md, "Test records"). */
+const statusOf = (test: JsonObject): string | undefined =>
+  getString(test, 'status.value') ?? getString(test, 'status.reason')
+
+export const measureColumns = columns(
+  ['NAME', 'name'],
+  ['STATUS', 'status.value', 'state', { show: statusOf }],
+  ['RATE 7D', 'failure_rate_last_7d', 'number'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
+  ['QUARANTINED', 'quarantined'],
+  ['OWNERS', 'codeowners'],
+)
+
+/** The columns of CSV: a spreadsheet has room for more. */
+export const csvColumns = [
+  ...measureColumns,
+  ...columns(['FILE', 'file_path'], ['LINK', 'html_url'], ['TICKET', 'ticket.html_url']),
+  ...lastColumns,
+]

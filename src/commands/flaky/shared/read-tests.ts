@@ -1,0 +1,128 @@
+import { type ListEnd, readList, readToEnd } from '../../../api/list.ts'
+import type { ParamValues } from '../../../api/operation.ts'
+import { ownRecord } from '../../../api/operations/fields.ts'
+import {
+  failingTestsPage,
+  listFailingTests,
+  listUnhealthyTests,
+  unhealthyTestsPage,
+} from '../../../api/operations/tests.ts'
+import { addedFields } from '../../../api/request.ts'
+import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import type { Cli } from '../../../run/command.ts'
+import { flag, flagName, option } from '../../../run/inputs.ts'
+import { listFrom, printFirstPage, readListOf } from '../../../run/lists.ts'
+import { toIso } from '../../../values/time.ts'
+import { parseTimeRange, type TimeRange } from '../../../values/time-range.ts'
+import { choice } from '../../../values/types.ts'
+
+/** Which failing tests are read. */
+export type FailingTests = ParamValues<typeof listFailingTests.params>
+
+type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>
+
+export const rangeOf = (values: FailingTests, { startedAt }: Cli): TimeRange =>
+  parseTimeRange(values.since, values.until, startedAt, flagName)
+
+/** The range of a document. */
+export const windowRecord = ownRecord({ start: 'string', end: 'string', complete: 'boolean' })
+
+/** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
+export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
+  start: toIso(start),
+  end: toIso(end),
+  complete,
+})
+
+interface FailingTestsReading {
+  take(test: JsonObject): void
+  /** Whether an unavailable service is no error even if nothing could be read. */
+  readonly toleratesOutage?: boolean
+}
+
+/**
+ * Reads the tests that failed in a range and passes each to `take`. Throws the error of a signal, and the error
+ * because of which nothing could be read.
+ */
+export async function readFailingTests(
+  cli: Cli,
+  values: FailingTests,
+  { take, toleratesOutage = false }: FailingTestsReading,
+): Promise<ListEnd> {
+  const list = listFrom(cli, listFailingTests, values)
+  const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
+  const end = await readToEnd(readListOf(cli.command, list, { tolerates }, cli), take)
+  if (end.failure?.kind === 'interrupted') throw end.failure
+  return end
+}
+
+/** Prints the first request for the failing tests, for a dry run. Returns exit code 0. */
+export const printSearch = (values: FailingTests, cli: Cli): Promise<number> =>
+  printFirstPage(listFrom(cli, listFailingTests, values), cli)
+
+/** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
+export async function logNotes(
+  { notes: [summary = '', ...notes] }: ListEnd,
+  { logger, results }: Cli,
+): Promise<void> {
+  for (const note of results === 'screen' ? notes : [summary, ...notes]) await logger.info(note)
+}
+
+/** The option that leaves out flaky and broken tests that did not fail in the range. */
+export const windowOnlyInput = flag('Leave out flaky and broken tests that did not fail in the time range')
+
+export const onUnavailableOption = option(
+  choice(['pass', 'fail'], 'pass|fail'),
+  'If the service is unavailable: pass exits 0, fail exits 7',
+  { default: 'fail' },
+)
+
+/** The members of a body that say which tests a list is about. */
+const sharedMembers: readonly string[] = ['repo', 'org_url_slug']
+
+interface UnhealthyTestsEnd {
+  readonly isAvailable: boolean
+  /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
+  readonly problem?: string | undefined
+}
+
+/**
+ * Reads the flaky and the broken tests, also those that did not fail lately, where the service lists them
+ * (docs/reference/service.md, "list-unhealthy-tests"). Logs a note if the list could not be read completely.
+ * Throws only errors that every read would have, such as a rejected token.
+ */
+export async function readUnhealthyTests(
+  cli: Cli,
+  values: UnhealthyTests,
+  take: (test: JsonObject) => void,
+): Promise<UnhealthyTestsEnd> {
+  const end = await readUnhealthyPages(cli, values, take)
+  if (end.problem !== undefined)
+    await cli.logger.info(`The list of flaky and broken tests is incomplete: ${end.problem}.`)
+  return end
+}
+
+async function readUnhealthyPages(
+  cli: Cli,
+  values: UnhealthyTests,
+  take: (test: JsonObject) => void,
+): Promise<UnhealthyTestsEnd> {
+  const list = listFrom(cli, listUnhealthyTests, values)
+  const client = cli.client()
+  const fields = addedFields(client, failingTestsPage).filter(({ path: [member = ''] }) =>
+    sharedMembers.includes(member),
+  )
+  const added = { route: unhealthyTestsPage.route, fields }
+  const problemOf = (failure: MergeqError) => {
+    if (isPermanent(failure)) throw failure
+    return failure.message.replace(/\.$/, '')
+  }
+  try {
+    const { failure, problem } = await readToEnd(readList({ ...client, added }, list), take)
+    return { isAvailable: true, problem: failure === undefined ? problem : problemOf(failure) }
+  } catch (error) {
+    const failure = failureOrThrow(error)
+    return { isAvailable: false, ...(isNotFound(failure) ? {} : { problem: problemOf(failure) }) }
+  }
+}

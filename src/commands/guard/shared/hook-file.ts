@@ -1,0 +1,178 @@
+import { extended, optional, ownRecord } from '../../../api/operations/fields.ts'
+import { joinPath, parentDirectory } from '../../../config/store.ts'
+import { withoutTokens } from '../../../config/token-program.ts'
+import { MergeqError, usageError } from '../../../errors.ts'
+import type { Host } from '../../../host/host.ts'
+import { columns, singleRecord } from '../../../output/view.ts'
+import type { Cli } from '../../../run/command.ts'
+import { previewRecord, printPreview } from '../../../run/dry-run.ts'
+import { fieldsOfRecords } from '../../../run/fields.ts'
+
+/** The comment that identifies the hook of mergeq. */
+const hookMarker = '# mergeq guard:'
+
+/**
+ * Returns the text of the hook. The hook runs mergeq from the PATH and blocks the push only on its exit codes
+ * for a blocked push and for signals. Any other failure, such as an old Node or a missing mergeq, lets the
+ * push continue unless `failClosed` is set. A shell with `-e` may run it.
+ */
+const renderHook = (failClosed: boolean): string => `#!/bin/sh
+${hookMarker} blocks pushes to queued pull requests; \`mergeq guard uninstall\` removes this hook.
+[ "\${MERGEQ_GUARD:-}" = off ] && exit 0
+code=0
+mergeq guard hook${failClosed ? ' --fail-closed' : ''} -- "$@" || code=$?
+case $code in
+${
+  failClosed
+    ? '0) exit 0 ;;\n*) exit 1 ;;'
+    : '21 | 129 | 130 | 143) exit 1 ;;\n127) echo "mergeq guard: mergeq is not on the PATH; the push continues." >&2 ;;'
+}
+esac
+${failClosed ? '' : 'exit 0\n'}`
+
+/** The line to add to another hook; it must run before that hook reads standard input. A shell with `-e` may run it. */
+const lineToAdd = (failClosed: boolean): string =>
+  `refs=$(cat); printf '%s\\n' "$refs" | mergeq guard hook${failClosed ? ' --fail-closed' : ''} -- "$@" || ${failClosed ? 'exit 1' : '[ $? -ne 21 ] || exit 1'}`
+
+const howToAdd =
+  'It must be before any command that reads standard input; later commands can read that input from $refs.'
+
+/** Runs `git rev-parse` in a folder. Returns its output without the final newline; undefined if it fails. */
+async function runGitRevParse(host: Host, folder: string, ...args: string[]): Promise<string | undefined> {
+  const env = withoutTokens(host.env)
+  const { code, out } = await host.git(['-C', folder, 'rev-parse', ...args], { env, timeout: 5_000 })
+  return code === 0 ? out.replace(/\r?\n$/, '') : undefined
+}
+
+/** Returns the path where git looks for the hook. Throws a usage error outside a checkout. */
+async function findHookPath(host: Host): Promise<string> {
+  // A relative `core.hooksPath` starts at the top of the work tree; a bare repository has no work tree.
+  const { cwd } = host
+  const root = cwd && ((await runGitRevParse(host, cwd, '--show-toplevel')) ?? cwd)
+  const path = root && (await runGitRevParse(host, root, '--git-path', 'hooks/pre-push'))
+  if (root === undefined || path === undefined)
+    throw usageError(
+      'The working directory is not in a git checkout.',
+      'Run the command in the checkout that you push from.',
+    )
+  const { platform } = host.runtime
+  const absolutePath = /^(?:\/|[A-Za-z]:)/.test(path) ? path : joinPath(root, path, platform)
+  // git writes `/` on Windows too.
+  return platform === 'win32' ? absolutePath.replaceAll('/', '\\') : absolutePath
+}
+
+const hookColumns = columns(['HOOK', 'hook', 'id'], ['RESULT', 'did'])
+const lineColumns = columns(['LINE', 'line', 'prose'])
+
+/** What was done to the hook. */
+export const hookRecord = ownRecord({ hook: 'string', did: 'string' })
+
+/** The same, with the line to add to a hook that another program manages; null if it is there already. */
+export const installedHookRecord = extended(hookRecord, { line: optional('string | null') })
+
+export const hookFields = fieldsOfRecords(
+  [installedHookRecord, previewRecord],
+  [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
+)
+
+/**
+ * Returns the hook in which a line must be added because `core.hooksPath` leads git to other hooks than those of the
+ * checkout; undefined if it is not set. Throws a usage error if it is set for all checkouts.
+ */
+async function findOtherHook(host: Host, path: string): Promise<string | undefined> {
+  const cwd = host.cwd ?? ''
+  const env = withoutTokens(host.env)
+  const read = async (...args: string[]) => {
+    const { code, out } = await host.git(['-C', cwd, 'config', ...args, 'core.hooksPath'], {
+      env,
+      timeout: 5_000,
+    })
+    return code === 0 ? out.trim() : undefined
+  }
+  if ((await read('--get')) === undefined) return undefined
+  const own = (await read('--get', '--local')) ?? (await read('--get', '--worktree'))
+  if (own === undefined)
+    throw usageError(
+      `core.hooksPath is set for all your checkouts: git runs ${path}, and no hook of this checkout.`,
+      'Nothing was written. To see where it is set, run: git config --show-origin --get core.hooksPath\nTo use the hooks of this checkout again, run: git config core.hooksPath .git/hooks',
+    )
+  // husky has its own hooks in the folder `_`, which run those of the folder above.
+  return path.replace(/([\\/])_[\\/](?=pre-push$)/, '$1')
+}
+
+/**
+ * Installs or updates the hook with the text `wanted`, or removes it where that is undefined, and returns the exit
+ * code 0. Throws a `refused` error if another hook exists, a usage error outside a checkout, and an `output` error
+ * if the hook cannot be written.
+ */
+async function changeHook(wanted: string | undefined, failClosed: boolean, cli: Cli): Promise<number> {
+  const { host, printer } = cli
+  const { files } = host
+  const path = await findHookPath(host)
+  const printResult = async (did: string, sentence: string) => {
+    const record = { hook: path, did }
+    await printer.print({ ...singleRecord(record), columns: hookColumns, screen: () => ({ sentence }) })
+    return 0
+  }
+  const other = wanted === undefined ? undefined : await findOtherHook(host, path)
+  if (other !== undefined) return printLine(other, failClosed, cli)
+  // A hook that cannot be read is one of another program.
+  const existing = await files.read(path, 65_536).catch(() => '')
+  if (existing === wanted)
+    return printResult(
+      'nothing',
+      wanted === undefined
+        ? `No guard is installed in ${path}.`
+        : `The guard is already installed in ${path}.`,
+    )
+  if (existing !== undefined && !existing.includes(`\n${hookMarker}`))
+    throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
+      hint:
+        wanted === undefined
+          ? 'If a line of the hook calls `mergeq guard`, remove that line.'
+          : `Add this line to the hook. ${howToAdd}\n${lineToAdd(failClosed)}`,
+    })
+  if (cli.options.dryRun) {
+    const would =
+      wanted === undefined
+        ? `remove the guard from ${path}`
+        : `${existing === undefined ? 'install' : 'update'} the guard in ${path}`
+    return printPreview(`Would ${would}.`, cli)
+  }
+  if (wanted === undefined) {
+    await files.remove(path)
+    return printResult('removed', `Removed the guard from ${path}.`)
+  }
+  try {
+    await files.createDirectory(parentDirectory(path))
+    await files.replace(path, wanted, 0o755)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `${path} could not be written: ${reason}.`, {
+      hint: `Check the permissions of the directory and of ${path}.`,
+    })
+  }
+  return printResult('installed', `Installed the guard in ${path}; git runs it before each push.`)
+}
+
+/** Prints the line to add to a hook that another program manages; writes nothing. */
+async function printLine(hook: string, failClosed: boolean, { host, printer }: Cli): Promise<number> {
+  const existing = (await host.files.read(hook, 65_536).catch(() => undefined)) ?? ''
+  const isThere = existing.includes('mergeq guard hook')
+  const line = lineToAdd(failClosed)
+  const record = { hook, did: 'nothing', line: isThere ? null : line }
+  const sentence = isThere
+    ? `${hook} already calls the guard.`
+    : `core.hooksPath is set: nothing was written. Add this line to ${hook}:`
+  await printer.print({
+    ...singleRecord(record),
+    columns: isThere ? hookColumns : [...hookColumns, ...lineColumns],
+    screen: () => ({ heading: isThere ? [sentence] : [sentence, line, howToAdd] }),
+  })
+  return 0
+}
+
+export const installHook = (failClosed: boolean, cli: Cli): Promise<number> =>
+  changeHook(renderHook(failClosed), failClosed, cli)
+
+export const uninstallHook = (cli: Cli): Promise<number> => changeHook(undefined, false, cli)

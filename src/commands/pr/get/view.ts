@@ -1,0 +1,215 @@
+import type { ParamValues } from '../../../api/operation.ts'
+import type { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
+import { orUnknownReason } from '../../../explain/findings.ts'
+import { readinessFindings } from '../../../explain/readiness.ts'
+import { getNumber, getString, type JsonObject, stringifyJson } from '../../../json.ts'
+import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
+import { anyPullRequestColumns, columns, type Result, withLinks } from '../../../output/view.ts'
+import { isOfSplit, nameBatch, testedIn } from '../../../records/batches.ts'
+import { queueEntries } from '../../../records/queue-entries.ts'
+import { explainEvent } from '../../../records/reasons/reasons.ts'
+import { isStacked } from '../../../records/stacks.ts'
+import { isFailedOrCancelled, stateOf, terminalOutcome } from '../../../records/states.ts'
+import { testRunOfEvent } from '../../../records/test-run.ts'
+import { eventsOf, stateOfEvent } from '../../../records/timeline.ts'
+import type { Cli } from '../../../run/command.ts'
+import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts'
+import { urlOfPullRequest } from '../../../values/pull-request.ts'
+import { describeTimeToMerge } from '../shared/time-to-merge.ts'
+
+/** The longest text of the service that is shown whole, in characters. */
+const maxTextLength = 200
+
+function shortText(record: JsonObject, key: string): string | undefined {
+  const text = getString(record, key)
+  return text === undefined ? undefined : shorten(text, maxTextLength)
+}
+
+/** Returns the priority with its number: `medium (100)`. */
+function priorityText(record: JsonObject): string | undefined {
+  const [name, value] = [shortText(record, 'priorityName'), getNumber(record, 'priorityValue')]
+  if (name === undefined) return value === undefined ? undefined : String(value)
+  return value === undefined ? name : `${name} (${value})`
+}
+
+/** Returns whether the pull request is submitted, where its state does not say so. */
+function submittedText(record: JsonObject, state: string): string | undefined {
+  const { isCurrentlySubmittedToQueue: isSubmitted } = record
+  if (isSubmitted === false && terminalOutcome(state) === undefined) return 'no'
+  return isSubmitted === true && isFailedOrCancelled(state) ? 'yes' : undefined
+}
+
+const timelineColumns = columns(
+  ['WHEN', 'timestamp', 'time'],
+  ['STATE', 'state', 'state'],
+  ['REASON', 'reason', 'text'],
+  ['ACTOR', 'actor', 'plain', { priority: 1 }],
+  ['TEST RUN', 'run', 'id', { priority: 2 }],
+)
+
+/** On a pipe, an event also has what a program decides by. */
+const eventColumns = [
+  ...columns(['PR', 'prNumber', 'pr']),
+  ...timelineColumns,
+  ...columns(
+    ['SERVICE REASON', 'serviceReason'],
+    ['BY', 'by'],
+    ['AGAIN', 'again'],
+    ['MAY BE MERGED', 'mayBeMerged'],
+  ),
+]
+
+/** Returns the events of a pull request as rows, newest first. */
+const eventRows = (record: JsonObject): readonly JsonObject[] =>
+  eventsOf(record).map(event => {
+    const state = stateOfEvent(event)
+    const { words, sentence } = explainEvent(state, event)
+    return {
+      prNumber: record.prNumber,
+      timestamp: event.timestamp,
+      state,
+      reason: sentence,
+      ...words,
+      run: testRunOfEvent(event),
+    }
+  })
+
+/** How many characters of the id of a test run a person sees. */
+const shownIdLength = 8
+
+/** Returns an event as a row for a person: its test run is short, and what the service gives no reason for has words. */
+function drawnEvent(event: JsonObject): JsonObject {
+  const state = stateOfEvent(event)
+  const batch = testedIn(event)
+  const tests = batch.length > 1 ? `Its tests started, in batch ${nameBatch(batch)}.` : 'Its tests started.'
+  const sentences = new Map([
+    ['TESTING', tests],
+    ['PENDING_FAILURE', 'Its tests failed; the cause is open.'],
+  ])
+  return {
+    timestamp: event.timestamp,
+    state,
+    reason: isOfSplit(event)
+      ? 'Its batch failed and is being split.'
+      : (explainEvent(state, event).sentence ?? sentences.get(state)),
+    actor: explainEvent(state, event).words.actor,
+    run: testRunOfEvent(event)?.slice(0, shownIdLength),
+  }
+}
+
+/** Returns what the service expects: the name and the form of the field are not documented. */
+function estimateText(record: JsonObject): string {
+  const value = record[Object.keys(record).find(name => /^estimated/i.test(name)) ?? '']
+  return value == null
+    ? 'the service gave no estimate'
+    : typeof value === 'string'
+      ? value
+      : stringifyJson(value)
+}
+
+/**
+ * Returns the record of a pull request as lines for a terminal: its state and title, then its properties as
+ * far as the record has them. `page` is its URL, `place` its position in the queue, `now` is in milliseconds since
+ * 1970.
+ */
+function pullRequestSheet(
+  record: JsonObject,
+  pr: number | undefined,
+  {
+    page,
+    place,
+    time,
+    targetBranch,
+    now,
+  }: {
+    readonly page: string | undefined
+    readonly place: string
+    readonly time: string | undefined
+    readonly targetBranch: string
+    readonly now: number
+  },
+): readonly StyledLine[] {
+  const state = stateOf(record)
+  const title = shortText(record, 'prTitle')
+  const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
+  const problems =
+    state === 'NOT_READY' ? orUnknownReason(readinessFindings(record, {}, targetBranch), { record, now }) : []
+  const properties = [
+    ['priority', priorityText(record)],
+    ['author', shortText(record, 'prAuthor')],
+    ['base branch', shortText(record, 'prBaseBranch')],
+    ['stack', isStacked(record, targetBranch) ? 'those below it are tested and merged with it' : undefined],
+    ['head commit', shortText(record, 'prSha')],
+    ['submitted', submittedText(record, state)],
+    ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
+    ...problems.map(({ message }) => ['not ready', message] as const),
+    ['estimate', shortText(record, 'estimate')],
+    ['time to merge', time],
+    ['page', page && linkSpan(page, page)],
+  ] as const
+  const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))
+  return [
+    [
+      ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
+      stateSpan(state === '' ? 'unknown state' : shorten(state)),
+      age,
+      place,
+    ],
+    ...(title === undefined ? [] : [[styled(`  ${title}`, 'bold')]]),
+    ...properties.flatMap(([name, value]) =>
+      value === undefined ? [] : [[styled(`  ${name.padEnd(width)}  `, 'dim'), value]],
+    ),
+  ]
+}
+
+/**
+ * Returns what a person sees of a pull request: a line, or a sheet with its properties and events. With its timeline the
+ * rows are its events, where no other fields were asked for.
+ *
+ * @param record with the number of the pull request, if that is known
+ */
+export async function viewPullRequest(
+  record: JsonObject,
+  {
+    repo,
+    targetBranch,
+    includeTimeline,
+    includeEstimatedTimeToMerge,
+  }: ParamValues<typeof getSubmittedPullRequest.params>,
+  queue: JsonObject | undefined,
+  showsSheet: boolean,
+  cli: Cli,
+): Promise<Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>> {
+  const number = getNumber(record, 'prNumber')
+  const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+  const events = eventRows(record)
+  const isWaiting = stateOf(record) !== 'NOT_READY' && terminalOutcome(stateOf(record)) === undefined
+  const time =
+    queue !== undefined && showsSheet && isWaiting
+      ? await describeTimeToMerge({ repo, targetBranch }, stateOf(queue), cli)
+      : undefined
+  const isTimeline = includeTimeline === true && cli.options.fields.length === 0
+  return {
+    ...(isTimeline && { columns: eventColumns, rows: events }),
+    screen() {
+      if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
+        return {
+          columns: withLinks(anyPullRequestColumns, number => urlOfPullRequest(repo, number)),
+          rows: [record],
+        }
+      const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
+      const entries = queueEntries(queue ?? {})
+      const position = entries.find(entry => entry.pr === number)?.position
+      const place = position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`
+      const why =
+        number === undefined || stateOf(record) === 'MERGED'
+          ? []
+          : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
+      const options = { page, place, time, targetBranch, now: cli.startedAt }
+      const lines = pullRequestSheet(shown, number, options)
+      const heading = [...lines, ...why]
+      if (events.length === 0) return { heading }
+      return { heading, columns: timelineColumns, rows: eventsOf(record).map(drawnEvent) }
+    },
+  }
+}

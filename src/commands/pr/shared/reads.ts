@@ -1,0 +1,49 @@
+import { type CallOptions, readIfFound } from '../../../api/call.ts'
+import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
+import { extendError } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import { outcomeOfRecord } from '../../../records/states.ts'
+import { type Cli, readsMore } from '../../../run/command.ts'
+import { explained } from '../../../run/send.ts'
+import type { PullRequest } from '../../../values/pull-request.ts'
+
+/** Reads the current record of a pull request; undefined if the service does not know it. */
+export const readRecord = (
+  { repo, targetBranch, pr }: PullRequest,
+  cli: Cli,
+  options: CallOptions,
+  operation = getSubmittedPullRequest,
+): Promise<JsonObject | undefined> =>
+  readIfFound(cli.client(), operation, { repo, targetBranch, pr }, options)
+
+/** Reads the record without a retry, for what a person at a terminal is told in addition. */
+export const readRecordOnce = (pullRequest: PullRequest, cli: Cli): Promise<JsonObject | undefined> =>
+  readRecord(pullRequest, cli, { limits: { maxRetries: 0 } })
+
+const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
+
+/**
+ * Returns what explains to a person at a terminal why the service rejected a change: it reads the record once, and
+ * puts the outcome of the pull request before the message of the error. Another error, or one about a pull request that
+ * has none of the outcomes, stays as it is.
+ */
+export const explainFinished = (
+  cli: Cli,
+  pullRequest: PullRequest,
+  outcomes: readonly (keyof typeof sentences)[],
+) =>
+  explained(cli, async failure => {
+    const isRejected = failure.kind === 'not-found' || failure.kind === 'refused'
+    const isForPerson = cli.host.err.terminal && cli.options.format.isForPeople
+    const isUnchanged = failure.details.delivery === 'not-applied'
+    // Where `--set` added a field, the service may have rejected that field.
+    const hasOwnFields = cli.client().added !== undefined
+    if (!isRejected || !isUnchanged || hasOwnFields || !isForPerson || !readsMore(cli)) return failure
+    const { repo, targetBranch, pr } = pullRequest
+    const record = await readRecordOnce({ repo, targetBranch, pr }, cli)
+    const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
+    if (outcome === undefined) return failure
+    const details = cli.settings.commandLine(['pr', 'get', pr], { repo, targetBranch })
+    const hint = `Nothing was changed. For details, run: ${details}`
+    return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
+  })

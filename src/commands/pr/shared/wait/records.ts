@@ -1,0 +1,58 @@
+import { list, oneOf, optional, ownRecord, type RecordType } from '../../../../api/operations/fields.ts'
+import { serviceWordFields } from '../../../../api/operations/records.ts'
+import { getArray, getString } from '../../../../json.ts'
+import { columns } from '../../../../output/view.ts'
+import { waitOutcomes } from '../../../../records/states.ts'
+
+// What a wait prints.
+
+/** Why the pull request left; the `reason` of a result is the sentence of the wait. */
+const { reason: _, ...wordsOfResult } = serviceWordFields
+
+/** The result of a wait; `more` are fields of waits that submit. */
+export const waitResult = (more: RecordType['fields'] = {}): RecordType =>
+  ownRecord({
+    type: oneOf('result'),
+    pr: 'number',
+    repo: optional('string'),
+    title: 'string | null',
+    url: 'string',
+    outcome: oneOf(...waitOutcomes),
+    state: 'PullRequestState | null',
+    reason: 'string',
+    failingChecks: optional(list(ownRecord({ name: 'string', url: 'string | null', conclusion: 'string' }))),
+    ...Object.fromEntries(Object.entries(wordsOfResult).map(([name, word]) => [name, optional(word)])),
+    stacked: optional('boolean'),
+    ...more,
+    elapsedSeconds: 'number',
+    exit: 'number',
+  })
+
+/** What a result of a wait that submits has besides. */
+export const submittedField = { submitted: optional('boolean | null') }
+
+export const waitColumns = columns(
+  ['PR', 'pr', 'pr'],
+  ['OUTCOME', 'outcome'],
+  ['STATE', 'state', 'state'],
+  ['SECONDS', 'elapsedSeconds', 'number'],
+)
+
+/** The columns of a result in Markdown, which is the summary of a CI job. */
+export const markdownColumns = columns(
+  ['PR', 'pr', 'pr'],
+  ['OUTCOME', 'outcome'],
+  ['REASON', 'reason'],
+  ['URL', 'url'],
+  [
+    'FAILING CHECKS',
+    'failingChecks',
+    'plain',
+    {
+      show: row =>
+        getArray(row, 'failingChecks')
+          .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
+          .join(', '),
+    },
+  ],
+)

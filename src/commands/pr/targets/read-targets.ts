@@ -1,0 +1,133 @@
+import { isContinuousIntegration } from '../../../config/ci-systems.ts'
+import type { ParseContext } from '../../../config/settings.ts'
+import { withoutTokens } from '../../../config/token-program.ts'
+import { usageError } from '../../../errors.ts'
+import { sanitizeLine } from '../../../output/sanitize.ts'
+import { openInput } from '../../../run/input-files.ts'
+import { flagName, type InputContext } from '../../../run/inputs.ts'
+import { runUserProgram } from '../../../run/user-program.ts'
+import { formatBytes, pluralize } from '../../../values/format.ts'
+import { findLineProblem } from '../../../values/target-line.ts'
+import { encodeTargets, type ImpactedTargets, TargetList } from '../../../values/target-list.ts'
+
+interface ReadOptions {
+  readonly ifEmpty: 'fail' | 'none' | 'all'
+  readonly context: InputContext
+}
+
+/**
+ * Reads the targets that an argument or option gives.
+ *
+ * @param source `target` or the name of the option
+ * @param words the targets, the file or the program
+ */
+export async function readTargets(
+  source: string,
+  words: readonly string[],
+  { ifEmpty, context }: ReadOptions,
+): Promise<ImpactedTargets> {
+  switch (source) {
+    case '--all':
+      return encodeTargets('ALL')
+    case '--none':
+      return encodeTargets([])
+    case '--from':
+    case '--from-json':
+      return unlessEmpty(await readFromFile(source, words, context), source, ifEmpty)
+    case '--exec':
+      return unlessEmpty(await readFromProgram(words, context), source, ifEmpty)
+    default:
+      checkArguments(words)
+      await noteRewrittenTarget(words, context)
+      return encodeTargets(words)
+  }
+}
+
+/** Throws a usage error for words that a shell has made of JSON, and for control characters. */
+function checkArguments(words: readonly string[]): void {
+  for (const [index, word] of words.entries()) {
+    const found = findLineProblem(word, '--from-json')
+    if (found !== undefined) throw usageError(`Target ${index + 1} ${found.problem}.`, found.hint)
+  }
+}
+
+/** Returns a list that was read, or what --if-empty says about an empty one. */
+function unlessEmpty(
+  targets: ImpactedTargets,
+  source: string,
+  ifEmpty: ReadOptions['ifEmpty'],
+): ImpactedTargets {
+  if (targets.number > 0 || targets.list === 'ALL' || targets.list.bytes > 2) return targets
+  if (ifEmpty !== 'fail') return encodeTargets(ifEmpty === 'all' ? 'ALL' : [])
+  throw usageError(
+    `${source}: the list of targets is empty.`,
+    'The command that wrote the list may have failed: --exec finds that out. If the list may be empty, add --if-empty none.',
+  )
+}
+
+function readFromFile(
+  source: '--from' | '--from-json',
+  [path = '']: readonly string[],
+  context: ParseContext,
+): Promise<ImpactedTargets> {
+  const list = new TargetList(source === '--from' ? 'lines' : 'json', flagName)
+  return context.logger.withSpinner(
+    () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
+    () => list.read(openInput(path, context)),
+  )
+}
+
+/**
+ * Runs a program and reads targets from what it prints. Throws a usage error if it does not end with 0: its list may be
+ * incomplete.
+ */
+async function readFromProgram(
+  words: readonly string[],
+  { host, settings, client }: InputContext,
+): Promise<ImpactedTargets> {
+  if (words.length === 0)
+    throw usageError(
+      '--exec: no program was given.',
+      'Specify it after --, for example: mergeq pr targets --exec -- npx nx show projects --affected',
+    )
+  const { isDryRun, token } = client()
+  if (isDryRun !== true && (await settings.read('forkedRun')) === undefined) await token()
+  let targets: ImpactedTargets | undefined
+  let problem: unknown
+  const code = await runUserProgram(host, words, {
+    env: withoutTokens(host.env),
+    output: {
+      async read(output) {
+        try {
+          targets = await new TargetList('lines', name => (name === 'from' ? '--exec' : flagName(name))).read(
+            output,
+          )
+        } catch (error) {
+          problem = error
+        }
+      },
+      ...(isContinuousIntegration(host.env) ? { line: text => host.err.write(`${text}\n`) } : {}),
+    },
+  })
+  if (code !== 0)
+    throw usageError(
+      `--exec: ${sanitizeLine(words[0] ?? '')} ended with exit code ${code}${code > 128 ? ` (signal ${code - 128})` : ''}. Nothing was sent.`,
+      'Its list of targets may be incomplete. Find out why it failed.',
+    )
+  if (targets === undefined) throw problem
+  return targets
+}
+
+/** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
+const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
+
+async function noteRewrittenTarget(
+  words: readonly string[],
+  { host: { env, runtime }, logger }: ParseContext,
+): Promise<void> {
+  const rewritten = words.find(word => rewrittenPath.test(word))
+  if (rewritten !== undefined && runtime.platform === 'win32' && env.MSYSTEM)
+    await logger.info(
+      `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
+    )
+}

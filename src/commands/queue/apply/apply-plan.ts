@@ -1,0 +1,207 @@
+import { callOperation } from '../../../api/call.ts'
+import { createReceipt, type Delivery, type Operation } from '../../../api/operation.ts'
+import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
+import { extendError, failureOrThrow, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import { formatValue } from '../../../queues/files/format-setting.ts'
+import {
+  createBody,
+  createdSettings,
+  type Difference,
+  differences,
+  settingsDigest,
+  updateBody,
+} from '../../../queues/files/queue-file.ts'
+import { readLive } from '../../../queues/live-queue.ts'
+import type { Cli } from '../../../run/command.ts'
+import { joinList } from '../../../values/format.ts'
+import { repositoryName } from '../../../values/repository.ts'
+import { joinCommandLine } from '../../../values/suggested-command.ts'
+import { hasDifferences, type Plan } from '../shared/plan.ts'
+
+/**
+ * The delays before each attempt to read a change back, in milliseconds
+ * (docs/reference/network.md, "What is read back").
+ */
+const readBackDelays = [0, 2_000, 4_000]
+
+interface ApplyResult {
+  /** The record to print; undefined if nothing was sent. */
+  readonly record: JsonObject | undefined
+  readonly failure?: MergeqError
+}
+
+export const suggestDiff = (path: string): string =>
+  `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
+
+function missingError({ name, path }: Plan, missing: readonly Difference[]): MergeqError {
+  const problems = missing.map(
+    ({ setting, live, file }) => `${setting} is ${formatValue(live)} instead of ${formatValue(file)}`,
+  )
+  const isEmptyList = missing.some(
+    ({ setting, file }) => setting === 'requiredStatuses' && Array.isArray(file) && file.length === 0,
+  )
+  return new MergeqError(
+    'differs',
+    `The service accepted the change to the queue for ${name}, but not all of it took effect: ${joinList(problems)}.`,
+    {
+      hint: isEmptyList
+        ? 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
+        : `A mode changes after the running tests finish. Another change may have replaced this one.\n${suggestDiff(path)}`,
+    },
+  )
+}
+
+/**
+ * Reads the live settings back until every change shows, at most three times. Returns the live settings and
+ * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
+ */
+async function readBack({ queue, name, path }: Plan, wanted: JsonObject, includesState: boolean, cli: Cli) {
+  const { clock, interrupted } = cli.host
+  let settings: JsonObject = {}
+  let missing: readonly Difference[] = []
+  for (const delay of cli.options.retries === 0 ? [0] : readBackDelays) {
+    if (delay > 0) await clock.sleep(delay, interrupted)
+    try {
+      settings = (await readLive(queue, includesState, cli))?.settings ?? {}
+    } catch (error) {
+      const { message, details } = failureOrThrow(error)
+      throw new MergeqError(
+        'unknown-outcome',
+        `${withPeriod(message)} The change to the queue for ${name} was accepted, but could not be verified.`,
+        { ...details, delivery: 'unknown', hint: suggestDiff(path) },
+      )
+    }
+    missing = differences(settings, wanted)
+    if (missing.length === 0) break
+  }
+  return { settings, missing }
+}
+
+/** What is known of a queue that was created. */
+interface Creation {
+  /** Whether the service has accepted the state PAUSED, and no other state was sent since. */
+  readonly isPaused: boolean
+  /** Whether the queue has shown its settings. */
+  readonly isSet: boolean
+}
+
+/** Returns the command that finishes a creation: it applies the same files, and resumes the queue if it may be paused. */
+function finishCommand(
+  { queue, content }: Plan,
+  { isSet }: Creation,
+  mayBePaused: boolean,
+  cli: Cli,
+): string {
+  const { commandLine } = cli.settings
+  const [file = ''] = cli.args.get('--file') ?? []
+  const flags = ['--include-state', '--yes'].filter(name => cli.args.has(name))
+  const set = (cli.args.get('--set') ?? []).flatMap(value => ['--set', value])
+  const apply = commandLine(['queue', 'apply', '-f', file, ...flags, ...set])
+  // The file has the state that the queue gets.
+  if (Object.hasOwn(content.settings, 'state')) return apply
+  const resume = commandLine(['queue', 'resume'], queue)
+  return [...(isSet ? [] : [apply]), ...(mayBePaused ? [resume] : [])].join(' && ')
+}
+
+/**
+ * Returns the error of a step after the creation: not all of it took effect. That of a signal, and of a step whose
+ * outcome is unknown, keep their exit codes (docs/reference/network.md, "Write recovery").
+ */
+function unfinishedError(plan: Plan, creation: Creation, failure: MergeqError, cli: Cli): MergeqError {
+  const { delivery, exit: _, ...details } = failure.details
+  const isUnknown = delivery === 'unknown'
+  const state = creation.isPaused && !isUnknown ? 'is paused' : 'is not known to be paused'
+  const message = `${withPeriod(failure.message)} The queue for ${plan.name} was created and ${state}.`
+  const finish = `To finish, run: ${finishCommand(plan, creation, creation.isPaused || isUnknown, cli)}`
+  const hint = [details.hint, finish].filter(text => text !== undefined).join('\n')
+  return isUnknown || ['interrupted', 'internal'].includes(failure.kind)
+    ? extendError(failure, { hint }, message)
+    : new MergeqError('differs', message, { ...details, hint })
+}
+
+const valuesOf = (settings: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.map(name => [name, settings[name] ?? null]))
+
+function describeApplied({ name }: Plan, sent: string, changed: readonly string[]): string {
+  const settings = changed.length === 0 ? '' : `: ${changed.join(', ')}`
+  return `${sent === 'created' ? 'Created' : 'Updated'} the queue for ${name}${settings}.`
+}
+
+/**
+ * Applies a plan: sends an update with the differences, and reads the settings back. A queue that is missing is created,
+ * gets its other settings while it is paused, and is resumed when it shows them. Returns errors in the result instead of
+ * throwing them.
+ */
+export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): Promise<ApplyResult> {
+  const { queue: values, path, content, live } = plan
+  const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
+  if (!hasDifferences(plan)) {
+    const message = `The queue for ${plan.name} is up to date.`
+    const record = { ...identity, ok: true, result: 'unchanged', before: {}, after: {}, exit: 0, message }
+    return { record: { ...record, changed: [], digest: plan.digest } }
+  }
+  let lastOperation: Operation = updateQueue
+  let delivery: Delivery = 'confirmed'
+  let sent: 'nothing' | 'created' | 'changed' = 'nothing'
+  let changed: readonly string[] = []
+  let creation: Creation = { isPaused: false, isSet: false }
+  const send = async (operation: Operation, settings: JsonObject) => {
+    lastOperation = operation
+    const overrides = Object.entries(settings).map(([key, value = null]) => ({ path: [key], value }))
+    const response = await callOperation(cli.client(), operation, values, { overrides })
+    if (response.delivery !== 'confirmed') delivery = response.delivery
+    if (sent === 'nothing') sent = operation === createQueue ? 'created' : 'changed'
+  }
+  /** @param after the settings that were read back, as far as they were read */
+  const receipt = (failure?: MergeqError, after?: JsonObject): JsonObject => ({
+    ...identity,
+    ...createReceipt(lastOperation.route, values, failure?.details.delivery ?? delivery, failure),
+    result: failure === undefined ? sent : 'error',
+    before: live === undefined ? null : valuesOf(live.settings, changed),
+    after: after === undefined ? null : valuesOf(after, changed),
+    exit: failure?.exit ?? 0,
+    message: failure?.message ?? describeApplied(plan, sent, changed),
+    changed,
+  })
+  const explain = (failure: MergeqError) =>
+    sent === 'created' ? unfinishedError(plan, creation, failure, cli) : failure
+  const { state = 'RUNNING', ...settings } = content.settings
+  const wanted = live === undefined ? settings : content.settings
+  try {
+    if (live === undefined) {
+      await send(createQueue, createBody(settings))
+      const others = plan.differences.filter(({ setting }) => !createdSettings.includes(setting))
+      if (others.length > 0) {
+        const body = updateBody(others, settings)
+        await send(updateQueue, { ...body, state: 'PAUSED' })
+        creation = { isPaused: true, isSet: false }
+      }
+    } else await send(updateQueue, updateBody(plan.differences, wanted))
+    changed = plan.differences.map(({ setting }) => setting)
+    const after = await readBack(plan, wanted, includesState, cli)
+    // The service changes some settings with others: bisectionConcurrency with concurrency.
+    const seen = live === undefined ? [] : differences(live.settings, after.settings)
+    changed = [...new Set([...changed, ...seen.map(({ setting }) => setting)])]
+    if (after.missing.length > 0) {
+      const notApplied = after.missing.map(({ setting }) => setting)
+      const failure = explain(missingError(plan, after.missing))
+      return {
+        record: {
+          ...receipt(failure, after.settings),
+          notApplied,
+          digest: await settingsDigest(after.settings),
+        },
+        failure,
+      }
+    }
+    creation = { ...creation, isSet: true }
+    if (creation.isPaused && state !== 'PAUSED') await send(updateQueue, { state })
+    const shown = live === undefined && includesState ? { ...after.settings, state } : after.settings
+    return { record: { ...receipt(undefined, shown), digest: await settingsDigest(shown) } }
+  } catch (error) {
+    const failure = explain(toMergeqError(error))
+    const wasSent = sent !== 'nothing' || failure.details.delivery !== undefined
+    return { record: wasSent ? receipt(failure) : undefined, failure }
+  }
+}

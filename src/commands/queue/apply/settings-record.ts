@@ -1,0 +1,84 @@
+import { usageError } from '../../../errors.ts'
+import { stringifyJson } from '../../../json.ts'
+import type { QueueFile } from '../../../queues/files/queue-file.ts'
+import { outputError, readQueueFiles } from '../../../queues/files/read-queue-file.ts'
+import type { Cli } from '../../../run/command.ts'
+import { joinList } from '../../../values/format.ts'
+import { parseRepository, queueKey, repositoryName } from '../../../values/repository.ts'
+import type { Plan } from '../shared/plan.ts'
+
+/** A queue of a record, as a queue file has it. */
+type RecordedQueue = QueueFile & Required<Pick<QueueFile, 'repo' | 'targetBranch'>>
+
+const isRecorded = (file: QueueFile): file is RecordedQueue =>
+  file.repo !== undefined && file.targetBranch !== undefined && file.defaults === false
+
+const keyOf = ({ repo, targetBranch }: RecordedQueue): string =>
+  `${parseRepository(repo).host.toLowerCase()} ${queueKey({ repo: parseRepository(repo), targetBranch })}`
+
+/**
+ * Reads the queues of an earlier record; none if there is no file. Throws a usage error if there is another file, or
+ * an earlier record without --yes.
+ */
+export async function readSettingsRecord(
+  path: string,
+  yes: boolean,
+  cli: Cli,
+): Promise<readonly RecordedQueue[]> {
+  if (!(await cli.host.files.exists(path))) return []
+  if (!yes)
+    throw usageError(
+      `${path} already exists.`,
+      'Use another file, or add --yes to replace the queues in it that this command changes.',
+    )
+  return (await readQueueFiles(path, cli)).map(file => {
+    if (isRecorded(file)) return file
+    throw usageError(`${path} is not a record of settings.`, 'Use another file.')
+  })
+}
+
+/** The settings of a live queue before its change: those that can be set again. */
+function recordOf({ queue, live }: Plan): RecordedQueue {
+  const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch, defaults: false }
+  if (live === undefined) return { ...place, created: true, settings: {} }
+  const settable = Object.entries(live.settings).filter(([key]) => !live.unsettable.includes(key))
+  return { ...place, settings: Object.fromEntries(settable) }
+}
+
+/** Returns the settings of a change that the record of its queue does not have, and that nothing sets back. */
+const missingIn = ({ live, differences }: Plan): readonly string[] =>
+  live === undefined
+    ? []
+    : differences
+        .map(({ setting }) => setting)
+        .filter(setting => live.unsettable.includes(setting) || !Object.hasOwn(live.settings, setting))
+
+/**
+ * Writes the settings of the queues of plans before they are applied, and keeps other queues of an earlier record.
+ * Says what the record cannot undo. Throws an output error if the file cannot be written.
+ */
+export async function writeSettingsRecord(
+  path: string,
+  earlier: readonly RecordedQueue[],
+  plans: readonly Plan[],
+  { host, logger }: Cli,
+): Promise<void> {
+  const queues = new Map(earlier.map(file => [keyOf(file), file]))
+  for (const plan of plans) {
+    const record = recordOf(plan)
+    queues.set(keyOf(record), record)
+  }
+  const document = [...queues.values()].map(file => ({ ...file }))
+  await host.files.replace(path, `${stringifyJson(document, true)}\n`).catch((error: Error) => {
+    throw outputError(path, error)
+  })
+  const created = plans.filter(({ live }) => live === undefined).map(({ name }) => name)
+  if (created.length > 0) await logger.info(`${path} does not undo the creation of: ${joinList(created)}.`)
+  for (const plan of plans) {
+    const missing = missingIn(plan)
+    if (missing.length > 0)
+      await logger.warn(
+        `${path} cannot undo all changes of ${plan.name}: the earlier values of ${joinList(missing)} cannot be set.`,
+      )
+  }
+}

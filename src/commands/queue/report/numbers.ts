@@ -1,0 +1,178 @@
+// What the finished test runs of a range say about a queue (docs/reference/cli.md, "Reports of a queue").
+import { getNumber, getString, type JsonObject } from '../../../json.ts'
+import type { TimeRange } from '../../../values/time-range.ts'
+
+/** How a test run ended for one of its pull requests. */
+interface Result {
+  readonly pr: number
+  readonly run: string
+  readonly endedAt: number
+  readonly outcome: string
+  readonly conclusion: string
+  readonly bisection: string
+  /** In milliseconds; undefined where the service does not say it. */
+  readonly duration: number | undefined
+}
+
+/** A part of something that was counted; `share` is null where nothing was. */
+export type Part = {
+  readonly count: number
+  readonly of: number
+  readonly share: number | null
+}
+
+export type TestingTime = {
+  /** The number of test runs whose time is known. */
+  readonly runs: number
+  readonly p50Ms: number | null
+  readonly p90Ms: number | null
+  readonly maxMs: number | null
+}
+
+type Spent = {
+  readonly runs: number
+  readonly minutes: number
+}
+
+/** The numbers of a range, as JSON. */
+export type RangeNumbers = {
+  /** Results that were counted: one for each pull request and attempt. */
+  readonly results: number
+  /** Results without a pull request or a time, which nothing counts. */
+  readonly unreadable: number
+  /** Test runs: results with the same `testRunId` are one, and one without it is one. */
+  readonly runs: number
+  readonly withoutRunId: number
+  /** Each pull request once: as it left the queue last, `queued` if that is not known yet. */
+  readonly pullRequests: Readonly<Record<'merged' | 'failed' | 'cancelled' | 'queued', Part>>
+  readonly attempts: {
+    readonly results: number
+    readonly merged: number
+    readonly perMerged: number | null
+  }
+  readonly outcomes: Readonly<Record<'passed' | 'failed' | 'interrupted' | 'cancelled' | 'other', Part>>
+  readonly testingTime: TestingTime
+  /** The testing time of all runs. */
+  readonly minutes: number
+  readonly notMerged: Readonly<Record<'failed' | 'interrupted' | 'cancelled', Spent>>
+  readonly bisections: { readonly batchesSplit: number; readonly runs: number }
+}
+
+const word = (record: JsonObject, key: string): string => (getString(record, key) ?? '').toLowerCase()
+
+function readResult(record: JsonObject, index: number): Result | undefined {
+  const [pr, endedAt] = [getNumber(record, 'prNumber'), Date.parse(getString(record, 'endedAt') ?? '')]
+  if (pr === undefined || Number.isNaN(endedAt)) return undefined
+  const duration = getNumber(record, 'testingDurationMs')
+  const id = getString(record, 'testRunId') ?? ''
+  return {
+    pr,
+    run: id === '' ? `result ${index}` : `run ${id}`,
+    endedAt,
+    outcome: word(record, 'outcome'),
+    conclusion: word(record, 'cycleConclusion'),
+    bisection: word(record, 'bisection'),
+    duration: duration !== undefined && duration >= 0 ? duration : undefined,
+  }
+}
+
+function groupBy<K>(
+  results: readonly Result[],
+  keyOf: (result: Result) => K,
+): ReadonlyMap<K, readonly Result[]> {
+  const groups = new Map<K, Result[]>()
+  for (const result of results) {
+    const group = groups.get(keyOf(result)) ?? []
+    group.push(result)
+    groups.set(keyOf(result), group)
+  }
+  return groups
+}
+
+const share = (count: number, of: number): Part => ({ count, of, share: of === 0 ? null : count / of })
+
+/** How a pull request left the queue. A merge is final; otherwise its newest result decides. */
+function conclusionOf(results: readonly Result[]): string {
+  if (results.some(({ conclusion }) => conclusion === 'merged')) return 'merged'
+  const newest = results.reduce((best, other) => (other.endedAt > best.endedAt ? other : best))
+  return ['failed', 'cancelled'].includes(newest.conclusion) ? newest.conclusion : 'queued'
+}
+
+const outcomeOrder = ['passed', 'failed', 'interrupted', 'cancelled']
+
+/** The outcome of a test run. Pull requests of a batch may differ: one can leave before the others pass. */
+const outcomeOf = (results: readonly Result[]): string =>
+  outcomeOrder.find(outcome => results.some(result => result.outcome === outcome)) ?? 'other'
+
+/** The longest known time of the results of a test run. */
+const durationOf = (results: readonly Result[]): number | undefined =>
+  results.reduce<number | undefined>(
+    (longest, { duration }) => (duration === undefined ? longest : Math.max(longest ?? 0, duration)),
+    undefined,
+  )
+
+/** The smallest value that at least this share of the sorted values does not exceed; null without values. */
+const quantile = (sorted: readonly number[], part: number): number | null =>
+  sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? null
+
+const inMinutes = (milliseconds: number): number => milliseconds / 60_000
+
+/** Counts the results of a range; those that ended outside of it are left out. Divides by nothing that is 0. */
+export function countResults(records: readonly JsonObject[], { start, end }: TimeRange): RangeNumbers {
+  const read = records.map(readResult)
+  const results = read.filter(
+    (result): result is Result => result !== undefined && result.endedAt >= start && result.endedAt <= end,
+  )
+  const pulls = [...groupBy(results, ({ pr }) => pr).values()]
+  const conclusions = pulls.map(conclusionOf)
+  const concluded = (name: string) => share(conclusions.filter(each => each === name).length, pulls.length)
+  const merged = pulls.filter((_, index) => conclusions[index] === 'merged')
+  const attempts = merged.reduce((sum, { length }) => sum + length, 0)
+  const runs = [...groupBy(results, ({ run }) => run).values()].map(all => ({
+    outcome: outcomeOf(all),
+    duration: durationOf(all),
+    bisections: all.map(({ bisection }) => bisection),
+  }))
+  const ended = (name: string) => share(runs.filter(({ outcome }) => outcome === name).length, runs.length)
+  const sum = (some: readonly { readonly duration: number | undefined }[]) =>
+    inMinutes(some.reduce((total, { duration = 0 }) => total + duration, 0))
+  const spent = (name: string): Spent => {
+    const some = runs.filter(({ outcome }) => outcome === name)
+    return { runs: some.length, minutes: sum(some) }
+  }
+  const times = runs.flatMap(({ duration }) => duration ?? []).sort((one, other) => one - other)
+  const inBisection = (name: string) => runs.filter(({ bisections }) => bisections.includes(name)).length
+  return {
+    results: results.length,
+    unreadable: read.filter(result => result === undefined).length,
+    runs: runs.length,
+    withoutRunId: results.filter(({ run }) => run.startsWith('result ')).length,
+    pullRequests: {
+      merged: concluded('merged'),
+      failed: concluded('failed'),
+      cancelled: concluded('cancelled'),
+      queued: concluded('queued'),
+    },
+    attempts: {
+      results: attempts,
+      merged: merged.length,
+      perMerged: merged.length === 0 ? null : attempts / merged.length,
+    },
+    outcomes: {
+      passed: ended('passed'),
+      failed: ended('failed'),
+      interrupted: ended('interrupted'),
+      cancelled: ended('cancelled'),
+      other: ended('other'),
+    },
+    testingTime: {
+      runs: times.length,
+      p50Ms: quantile(times, 0.5),
+      p90Ms: quantile(times, 0.9),
+      maxMs: times.at(-1) ?? null,
+    },
+    minutes: sum(runs),
+    notMerged: { failed: spent('failed'), interrupted: spent('interrupted'), cancelled: spent('cancelled') },
+    bisections: { batchesSplit: inBisection('entered_bisection'), runs: inBisection('in_bisection') },
+  }
+}

@@ -1,0 +1,83 @@
+import { MergeqError, usageError } from '../../../errors.ts'
+import { printReads } from '../../../queues/all-queues.ts'
+import { isSameState, stateWords } from '../../../records/states.ts'
+import type { Cli } from '../../../run/command.ts'
+import { confirm } from '../../../run/confirm.ts'
+import { sendChange } from '../../../run/send.ts'
+import { parseRepository, queueName } from '../../../values/repository.ts'
+import { toIso } from '../../../values/time.ts'
+import { isSettable, type SettableState, setQueueState } from '../shared/states/change-one.ts'
+import {
+  changeStates,
+  readState,
+  type StateChange,
+  type StateChangeResult,
+} from '../shared/states/change-several.ts'
+import { type RecordedChange, readStateRecord, writeStateRecord } from '../shared/states/record.ts'
+import { requireAnswer } from '../shared/states/state-command.ts'
+import { describeChanges } from '../shared/states/words.ts'
+
+/** The return of a queue to the state before a freeze. */
+interface Restoration extends StateChange {
+  readonly row: RecordedChange
+  /** The state to set; undefined if the state before cannot be set. */
+  readonly state: SettableState | undefined
+}
+
+/** Restores the states of a record, and notes in it which it has restored. Returns the exit code. */
+export async function restoreStates(cli: Cli, path: string, yes: boolean): Promise<number> {
+  for (const name of ['--all', '--file', '--repo', '--target-branch'])
+    if (cli.args.has(name))
+      throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
+  requireAnswer(yes, cli)
+  const rows = await readStateRecord(path, 'mergeq queue pause --all --record writes one.', cli)
+  const restorations = rows.map((row): Restoration => {
+    const queue = { repo: parseRepository(row.repo), targetBranch: row.targetBranch }
+    // A queue that was switching modes runs when it has switched.
+    const state = row.before === 'SWITCHING_MODES' ? 'RUNNING' : row.before
+    return { name: queueName(queue), queue, state: isSettable(state) ? state : undefined, row }
+  })
+  const statement = describeChanges('restores the states of', restorations, '')
+  if (cli.options.dryRun) return printReads(restorations, cli)
+  if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
+  const restored = new Set<RecordedChange>()
+  const restore = async (item: Restoration) => {
+    const result = await restoreState(item, cli)
+    restored.add(item.row)
+    return result
+  }
+  try {
+    return await changeStates(cli, restorations, restore)
+  } finally {
+    const at = toIso(cli.host.clock.now())
+    const noted = rows.map(row => (restored.has(row) ? { restored: at, ...row } : row))
+    if (path !== '-' && restored.size > 0)
+      await writeStateRecord(path, noted, cli).catch(({ message }: Error) =>
+        cli.logger.warn(`${message} The states are restored all the same.`),
+      )
+  }
+}
+
+/** Restores the state of a queue, unless somebody has changed it since. */
+async function restoreState(item: Restoration, cli: Cli): Promise<StateChangeResult> {
+  const { name, queue, row, state } = item
+  const before = await readState(item, cli)
+  const isDone = [row.before, state].some(
+    wanted => wanted !== undefined && wanted !== '' && isSameState(before, wanted),
+  )
+  if (isDone) return { result: 'unchanged', before, after: before }
+  const skipped = (problem: string) =>
+    new MergeqError('stale', `The queue for ${name} ${problem}; it was not changed.`)
+  const now = before === '' ? 'in no known state' : stateWords(before)
+  if (!isSameState(before, row.after))
+    throw skipped(`is ${now}, not ${stateWords(row.after)} as in the record`)
+  if (row.restored !== undefined) throw skipped(`is ${now} again since it was restored`)
+  if (state === undefined)
+    throw skipped(
+      row.before === ''
+        ? 'was in no known state before'
+        : `was ${stateWords(row.before)} before, which cannot be set`,
+    )
+  await sendChange(cli, setQueueState, { ...queue, state })
+  return { result: 'changed', before, after: state }
+}

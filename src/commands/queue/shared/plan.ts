@@ -1,0 +1,105 @@
+import { type MergeqError, usageError } from '../../../errors.ts'
+import type { JsonObject } from '../../../json.ts'
+import type { QueueFileItem } from '../../../queues/files/described-queues.ts'
+import { formatSetting } from '../../../queues/files/format-setting.ts'
+import {
+  type Difference,
+  differences,
+  isOnlyRead,
+  type LiveSettings,
+  settingNames,
+  settingsDigest,
+  showKey,
+  unknownKey,
+} from '../../../queues/files/queue-file.ts'
+import { type Failed, forEachQueue, readLive } from '../../../queues/live-queue.ts'
+import type { Cli } from '../../../run/command.ts'
+import { pluralize } from '../../../values/format.ts'
+import { suggestName } from '../../../values/similar-name.ts'
+
+export interface Plan extends QueueFileItem {
+  /** Undefined if the branch has no queue. */
+  readonly live: LiveSettings | undefined
+  readonly digest: string
+  readonly differences: readonly Difference[]
+}
+
+/** The queues of several files: those that were read, and those that failed. */
+export interface PlanResults {
+  readonly plans: readonly Plan[]
+  readonly failed: readonly (QueueFileItem & Failed)[]
+}
+
+/**
+ * Reads every live queue and returns the plans. A setting that neither mergeq nor the live queue knows is the usage
+ * error of its queue.
+ */
+export async function createPlans(
+  items: readonly QueueFileItem[],
+  includesState: boolean,
+  cli: Cli,
+): Promise<PlanResults> {
+  const { results, failed } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
+    const live = await readLive(item.queue, includesState, cli)
+    const liveValues = live?.settings ?? {}
+    const unknown = unknownKey(item.content.settings, liveValues)
+    if (unknown !== undefined) throw unknownSettingError(unknown, item, liveValues)
+    const digest = await settingsDigest(live?.settings ?? null)
+    const changes = differences(liveValues, item.content.settings)
+    const onlyRead = changes.find(({ setting, file }) => isOnlyRead(setting, file))
+    if (onlyRead !== undefined)
+      throw usageError(
+        `${item.sourceOf(onlyRead.setting)}: ${onlyRead.setting} is 0, which cannot be set for ${item.name}.`,
+        'A file may have it only if the live queue has it. Set 1 or more, or remove the setting.',
+      )
+    return { ...item, live, digest, differences: changes }
+  })
+  return { plans: results, failed }
+}
+
+export function unknownSettingError(
+  name: string,
+  { sourceOf }: QueueFileItem,
+  live: JsonObject,
+): MergeqError {
+  const source = sourceOf(name)
+  return usageError(
+    `${source}: unknown queue setting${source === '--set' ? ` '${name}'` : showKey(name, " '", "'")}.`,
+    suggestName(name, [...settingNames, ...Object.keys(live)]) ??
+      'To see the settings of the queue, run: mergeq queue export',
+  )
+}
+
+/**
+ * Returns the digest of a single plan, or a digest of the digests of several plans; undefined if a queue could not be
+ * read.
+ */
+export const combineDigests = async ({ plans, failed }: PlanResults): Promise<string | undefined> => {
+  if (failed.length > 0) return undefined
+  const [first, ...rest] = plans.map(({ digest }) => digest)
+  return first !== undefined && rest.length === 0 ? first : settingsDigest([first ?? null, ...rest])
+}
+
+export const hasDifferences = ({ live, differences }: Plan): boolean =>
+  live === undefined || differences.length > 0
+
+/** Returns a plan as lines of text: a summary, and a line for each difference. `creates` is for a missing queue. */
+export function describePlan(
+  { name, live, differences: allDifferences }: Plan,
+  creates = false,
+): readonly string[] {
+  const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
+  return [
+    live === undefined
+      ? creates
+        ? `The queue for ${name} will be created.`
+        : `The queue for ${name} does not exist; \`mergeq queue apply --create\` creates it.`
+      : allDifferences.length === 0
+        ? `The queue for ${name} is up to date.`
+        : `The queue for ${name}: ${summary}.`,
+    ...allDifferences.map(({ setting, live: liveValue, file }) => {
+      const before = live === undefined ? '' : `${formatSetting(liveValue)} -> `
+      return `- ${setting} ${before}${formatSetting(file)}`
+    }),
+  ]
+}

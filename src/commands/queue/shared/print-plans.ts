@@ -1,0 +1,94 @@
+import { optional, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
+import type { Json, JsonObject } from '../../../json.ts'
+import { type Column, columns } from '../../../output/view.ts'
+import type { NamedQueue } from '../../../queues/all-queues.ts'
+import { formatSetting, formatValue } from '../../../queues/files/format-setting.ts'
+import { reportFailures } from '../../../queues/live-queue.ts'
+import type { Cli } from '../../../run/command.ts'
+import { type Queue, repositoryName, shortRepositoryName } from '../../../values/repository.ts'
+import { combineDigests, describePlan, hasDifferences, type PlanResults } from './plan.ts'
+
+export const differenceRecord = ownRecord({
+  ...queueNameFields,
+  setting: 'string',
+  live: optional('Json'),
+  file: optional('Json'),
+})
+
+export const differenceColumns = columns(
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+  ['SETTING', 'setting', 'id'],
+  ['LIVE', 'live', 'prose'],
+  ['FILE', 'file', 'prose'],
+)
+
+const recordOfPlan = ({ queue: values }: { readonly queue: Queue }, nameRepository = repositoryName) => ({
+  repo: nameRepository(values.repo),
+  targetBranch: values.targetBranch,
+})
+
+interface PlansOptions {
+  /** Queues that the metrics name and no file describes. */
+  readonly undescribed?: readonly NamedQueue[]
+  readonly screenColumns?: readonly Column[]
+}
+
+/**
+ * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
+ * the queues that could not be read. Returns the exit code of the errors.
+ */
+export async function printPlans(
+  reading: PlanResults,
+  cli: Cli,
+  { undescribed = [], screenColumns = differenceColumns }: PlansOptions = {},
+): Promise<number> {
+  const { printer, logger } = cli
+  const { plans, failed } = reading
+  const digest = await combineDigests(reading)
+  const isSame = failed.length === 0 && !plans.some(hasDifferences) && undescribed.length === 0
+  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] => [
+    ...plans.flatMap(plan =>
+      plan.differences.map(difference => ({ ...recordOfPlan(plan, nameRepository), ...difference })),
+    ),
+    ...undescribed.map(queue => ({
+      ...recordOfPlan(queue, nameRepository),
+      setting: null,
+      live: 'exists',
+      file: null,
+    })),
+  ]
+  const records = recordsWith(repositoryName)
+  const queues = [
+    ...plans.map(plan => ({
+      ...recordOfPlan(plan),
+      file: plan.path,
+      exists: plan.live !== undefined,
+      digest: plan.digest,
+    })),
+    ...failed.map(({ failure: { exit, message }, ...item }) => ({
+      ...recordOfPlan(item),
+      file: item.path,
+      exit,
+      message,
+    })),
+    ...undescribed.map(queue => ({ ...recordOfPlan(queue), file: null, exists: true })),
+  ]
+  const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
+    changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
+  if (plans.length > 0 || undescribed.length > 0)
+    await printer.print({
+      records,
+      document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
+      columns: differenceColumns,
+      rows: rowsOf(records, formatValue),
+      screen: () => ({
+        columns: screenColumns,
+        rows: rowsOf(recordsWith(shortRepositoryName), formatSetting),
+      }),
+    })
+  for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
+  for (const { name } of undescribed) await logger.info(`The queue for ${name} has no file.`)
+  if (digest !== undefined) await logger.debug(`The digest of the live settings is ${digest}.`)
+  return reportFailures(failed, cli)
+}

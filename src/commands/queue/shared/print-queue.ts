@@ -1,0 +1,107 @@
+import type { Operation } from '../../../api/operation.ts'
+import { entryRecord } from '../../../api/operations/fields.ts'
+import { getQueue, queueRecord } from '../../../api/operations/queues.ts'
+import { readActivity, readTestedTogether } from '../../../api/reads/queue-activity.ts'
+import type { ParsedArgs } from '../../../config/settings.ts'
+import { usageError } from '../../../errors.ts'
+import { getArray, isObject } from '../../../json.ts'
+import { type Column, columns, pullRequestCsvColumns } from '../../../output/view.ts'
+import { positionEntries } from '../../../records/queue-entries.ts'
+import { type Cli, readsMore } from '../../../run/command.ts'
+import { printRequests } from '../../../run/dry-run.ts'
+import { fieldsOfRecords, hasName, type RecordFields, serviceFields } from '../../../run/fields.ts'
+import { read, show } from '../../../run/send.ts'
+import { type Queue, queueName } from '../../../values/repository.ts'
+import { notReadySentence, queueScreen } from './screen.ts'
+
+const entryColumns = columns(
+  ['POSITION', 'position', 'number'],
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['PRIORITY', 'priorityName'],
+  ['SINCE', 'stateChangedAt', 'time'],
+  ['AUTHOR', 'prAuthor'],
+  ['TITLE', 'prTitle'],
+)
+
+const position: Column = { title: 'position', path: 'position', format: 'number', csvName: 'position' }
+
+const csvColumns = [...pullRequestCsvColumns, position]
+
+/** The fields of a queue. */
+const queueFields = serviceFields(queueRecord)
+
+/** The fields of its pull requests, which are the rows of the table. */
+const entryFields = serviceFields(entryRecord, entryColumns)
+
+/**
+ * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.
+ * Throws a usage error for names of both.
+ */
+export function selectableFields(args: ParsedArgs): RecordFields {
+  const names = (args.get('--fields')?.[0] ?? '').split(',').map(name => name.trim())
+  const ofEntry = names.find(name => !hasName(queueFields, name) && hasName(entryFields, name))
+  const ofQueue = names.find(name => !hasName(entryFields, name) && hasName(queueFields, name))
+  if (ofEntry !== undefined && ofQueue !== undefined)
+    throw usageError(
+      `--fields: '${ofEntry}' is a field of a pull request, and '${ofQueue}' is a field of the queue.`,
+      'Select fields of the pull requests or fields of the queue.',
+    )
+  if (ofEntry !== undefined) return entryFields
+  // An error about an unknown name lists all names.
+  return fieldsOfRecords([queueRecord, entryRecord], [], 'from-response')
+}
+
+/** Reads the pull requests of a queue, each as a record. */
+const getEntries: Operation<typeof getQueue.params> = {
+  ...getQueue,
+  adaptResponse: ({ records: [queue], bytes }) => ({
+    records: getArray(queue, 'enqueuedPullRequests').filter(isObject),
+    document: entries => entries,
+    bytes,
+  }),
+}
+
+/**
+ * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
+ * elsewhere. Returns the exit code.
+ */
+export async function printQueue(place: Queue, cli: Cli): Promise<number> {
+  const { args, host, logger, options, printer, results, settings } = cli
+  const hasEntries =
+    selectableFields(args) === entryFields ||
+    (options.format.prints === 'records' && options.fields.length === 0)
+  const operation = hasEntries ? getEntries : getQueue
+  if (options.dryRun) return printRequests(cli, operation, [place])
+  const [sent, activity = {}] = await Promise.all([
+    read(cli, operation, place),
+    results === 'screen' ? readActivity(cli.client(), place) : undefined,
+  ])
+  const { records } = sent.response
+  const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
+  const batches = results === 'screen' ? await readTestedTogether(queue, cli.client(), place) : undefined
+  await printer.print(
+    show(sent, {
+      columns: options.format.isWide ? csvColumns : entryColumns,
+      rows: positionEntries(queue),
+      screen: () =>
+        queueScreen(queue, {
+          ...place,
+          activity: { ...activity, batches },
+          columns: host.out.columns,
+          commandLine: settings.commandLine,
+        }),
+    }),
+  )
+  const { enqueuedPullRequests: listed, state } = records[0] ?? {}
+  if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0) {
+    const { notReady } = readsMore(cli) ? await readActivity(cli.client(), place) : {}
+    const sentences = [
+      `No pull requests are queued for ${queueName(place)}.`,
+      `The queue is ${state ?? 'in an unknown state'}.`,
+      notReadySentence(notReady) ?? [],
+    ]
+    await logger.info(sentences.flat().join(' '))
+  }
+  return 0
+}

@@ -1,0 +1,65 @@
+import * as operations from '../../../../api/operations/queues.ts'
+import { emptyDecoder } from '../../../../api/response.ts'
+import type { JsonObject } from '../../../../json.ts'
+import { queueEntries } from '../../../../records/queue-entries.ts'
+import { isUnderTest, stateOf, stateWords } from '../../../../records/states.ts'
+import type { Cli } from '../../../../run/command.ts'
+import { forOne, readForPerson, send, show } from '../../../../run/send.ts'
+import { setOf } from '../../../../run/values.ts'
+import { pluralize } from '../../../../values/format.ts'
+import { type Queue, queueName } from '../../../../values/repository.ts'
+
+const { getQueue } = operations
+// The command gives the setting.
+const { check: _, exclusive: __, ...updateQueue } = operations.updateQueue
+const { repo, targetBranch, state } = updateQueue.params
+
+/** Sets the state of a queue and no other setting; there is a receipt, whatever the service responds. */
+export const setQueueState = {
+  ...updateQueue,
+  params: { repo, targetBranch, state },
+  decoder: emptyDecoder,
+}
+
+const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
+
+export type SettableState = keyof typeof verbs
+
+export const isSettable = (state: string): state is SettableState => Object.hasOwn(verbs, state)
+
+/**
+ * Returns what a change of the state means for the pull requests of the queue:
+ * `Paused main: 1 pull request finishes testing, 22 wait.`
+ */
+export function describeStateChange(state: SettableState, targetBranch: string, before: JsonObject): string {
+  if (stateOf(before) === state) return `The queue for ${targetBranch} was already ${stateWords(state)}.`
+  const entries = queueEntries(before)
+  const testing = entries.filter(entry => isUnderTest(entry.state)).length
+  const waiting = entries.length - testing
+  const parts: string[] = []
+  if (testing > 0) {
+    const finish = testing === 1 ? 'finishes ' : 'finish '
+    parts.push(`${pluralize(testing, 'pull request')} ${state === 'RUNNING' ? '' : finish}testing`)
+  }
+  if (waiting > 0) {
+    const count = testing === 0 ? pluralize(waiting, 'pull request') : waiting
+    parts.push(`${count} ${waiting === 1 ? 'waits' : 'wait'}`)
+  }
+  return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
+}
+
+/** What `--set` adds to the request that sets a state, which the command says. */
+export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
+
+/** Sets the state of a queue, and says what changes. Returns the exit code. */
+export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promise<number> =>
+  forOne(cli, setQueueState, queue, async () => {
+    const before = await readForPerson(cli, getQueue, queue)
+    const sent = await send(cli, setQueueState, { ...queue, state })
+    return show(
+      sent,
+      before === undefined
+        ? `The queue for ${queueName(queue)} is now ${stateWords(state)}.`
+        : describeStateChange(state, queue.targetBranch, before),
+    )
+  })

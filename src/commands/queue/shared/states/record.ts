@@ -1,0 +1,112 @@
+import { usageError } from '../../../../errors.ts'
+import { getString, isObject, parseJson, stringifyJson } from '../../../../json.ts'
+import { outputError } from '../../../../queues/files/read-queue-file.ts'
+import { isSameState, normalizeState } from '../../../../records/states.ts'
+import type { Cli } from '../../../../run/command.ts'
+import { openInput } from '../../../../run/input-files.ts'
+import { parseRepository, queueName, repositoryKey } from '../../../../values/repository.ts'
+import { readText } from '../../../../values/text.ts'
+
+/** What a record has of a queue (docs/reference/cli.md, "Several queues"). */
+export interface RecordedChange {
+  readonly repo: string
+  readonly targetBranch: string
+  readonly before: string
+  /** The state that was sent. */
+  readonly after: string
+  /** When `queue resume --from` restored the state before. */
+  readonly restored?: string
+}
+
+const keyOf = ({ repo, targetBranch }: RecordedChange): string =>
+  `${repositoryKey(parseRepository(repo))}@${targetBranch}`
+
+const maxRecordSize = 16 * 1024 * 1024
+
+/** Reads the rows of a record. Throws a usage error if the file is none, or has a queue twice. */
+export async function readStateRecord(
+  path: string,
+  hint: string,
+  cli: Cli,
+): Promise<readonly RecordedChange[]> {
+  const name = path === '-' ? 'Standard input' : path
+  const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
+  const rows = (Array.isArray(document) ? document : [undefined]).map(row => {
+    const [repo, targetBranch, before, after, restored] = [
+      'repo',
+      'targetBranch',
+      'before',
+      'after',
+      'restored',
+    ].map(key => (isObject(row) ? getString(row, key) : undefined))
+    if (repo === undefined || targetBranch === undefined || before === undefined || after === undefined)
+      throw usageError(`${name} is not a record of states.`, hint)
+    const states = { before: normalizeState(before), after: normalizeState(after) }
+    return { repo, targetBranch, ...states, ...(restored === undefined ? {} : { restored }) }
+  })
+  const keys = rows.map(keyOf)
+  const twice = rows.find((_, index) => keys.indexOf(keys[index] ?? '') !== index)
+  if (twice !== undefined) {
+    const queue = queueName({ repo: parseRepository(twice.repo), targetBranch: twice.targetBranch })
+    throw usageError(`${name} has the queue for ${queue} twice.`, hint)
+  }
+  return rows
+}
+
+/**
+ * Returns the rows of an earlier freeze that a new one continues; none if all queues of the file are restored. Throws
+ * a usage error if there is another file, or an earlier record without --yes.
+ */
+export async function readEarlierRecord(
+  path: string,
+  yes: boolean,
+  cli: Cli,
+): Promise<readonly RecordedChange[]> {
+  if (!(await cli.host.files.exists(path))) return []
+  const rows = await readStateRecord(path, 'Use another file.', cli)
+  if (rows.length > 0 && rows.every(({ restored }) => restored !== undefined)) return []
+  if (!yes)
+    throw usageError(
+      `${path} already exists.`,
+      'Use another file, or add --yes to keep its states and add those of other queues.',
+    )
+  if (rows.length > 0)
+    await cli.logger.warn(
+      `${path} is an earlier record; it keeps the states of queues that have not changed since.`,
+    )
+  return rows
+}
+
+/**
+ * Returns the rows of a freeze and those of an earlier one. A row that goes on keeps its state before; if its queue is not
+ * in its state after any more, somebody has changed that since, and this is another freeze.
+ */
+export function continueRecord(
+  earlier: readonly RecordedChange[],
+  changes: readonly RecordedChange[],
+  isApplied = (_: RecordedChange): boolean => true,
+): readonly RecordedChange[] {
+  const rows = new Map(earlier.map(row => [keyOf(row), row]))
+  for (const change of changes) {
+    const key = keyOf(change)
+    const row = rows.get(key)
+    const goesOn = row !== undefined && row.restored === undefined && isSameState(row.after, change.before)
+    if (!goesOn) rows.delete(key)
+    if (isApplied(change)) rows.set(key, goesOn ? { ...change, before: row.before } : change)
+  }
+  return [...rows.values()]
+}
+
+export async function writeStateRecord(
+  path: string,
+  rows: readonly RecordedChange[],
+  { host: { files } }: Cli,
+): Promise<void> {
+  const text = `${stringifyJson(
+    rows.map(row => ({ ...row })),
+    true,
+  )}\n`
+  await files.replace(path, text).catch((error: Error) => {
+    throw outputError(path, error)
+  })
+}

@@ -1,0 +1,137 @@
+import { list, outline } from '../../../../api/operations/fields.ts'
+import { getMergeQueueMetrics } from '../../../../api/operations/metrics.ts'
+import { getQueue } from '../../../../api/operations/queues.ts'
+import { receiptRecord } from '../../../../api/operations/receipts.ts'
+import { toMergeqError, usageError } from '../../../../errors.ts'
+import { printSelection, selectQueues, severalQueues, unlessSeveral } from '../../../../queues/all-queues.ts'
+import { forEachQueue } from '../../../../queues/live-queue.ts'
+import { isSameState } from '../../../../records/states.ts'
+import type { Cli } from '../../../../run/command.ts'
+import { canPrompt, confirm, promptError } from '../../../../run/confirm.ts'
+import { withoutDryRun } from '../../../../run/dry-run.ts'
+import { fieldsOfRecords, receiptFields } from '../../../../run/fields.ts'
+import { flag, option } from '../../../../run/inputs.ts'
+import { sendChange } from '../../../../run/send.ts'
+import { queueInput } from '../../../../run/values.ts'
+import { type Queue, repositoryName } from '../../../../values/repository.ts'
+import { fileName } from '../../../../values/types.ts'
+import { changeState, type SettableState, setOfState, setQueueState } from './change-one.ts'
+import { changeStates, readState, type StateChange, type StateChangeResult } from './change-several.ts'
+import { continueRecord, type RecordedChange, readEarlierRecord, writeStateRecord } from './record.ts'
+import { describeChanges, recordAdvice, stateChangeColumns, stateChangeRecord, verbs } from './words.ts'
+
+interface SeveralOptions {
+  /** The files that name the queues; undefined for every queue that the metrics name. */
+  readonly file: string | undefined
+  readonly record?: string | undefined
+  readonly yes: boolean
+}
+
+/** What pause, resume and drain have in common. */
+export const stateCommand = {
+  operation: setQueueState,
+  alsoSends: [getQueue, getMergeQueueMetrics],
+  exits: ['output'] as const,
+  options: {
+    queue: unlessSeveral(queueInput),
+    ...severalQueues('Change'),
+    record: option(
+      fileName('file'),
+      'Write the states before and after to this file, for queue resume --from (--all, --file)',
+    ),
+    yes: flag('Skip the confirmation prompt (--all, --file)', { short: 'y' }),
+  },
+  set: setOfState,
+  documents: [receiptRecord, list(stateChangeRecord)],
+  fields: (typed: ReadonlyMap<string, unknown>) =>
+    ['--all', '--file', '--from'].some(name => typed.has(name))
+      ? fieldsOfRecords([stateChangeRecord], stateChangeColumns)
+      : receiptFields,
+  prints: {
+    table:
+      'one sentence (on a pipe, the row pr, ok, delivery (how sure the result is), message); with --all or --file, one row per queue',
+    json: `the result of the change (a receipt): ${outline(receiptRecord)}; with --all or --file, a list of ${outline(stateChangeRecord)}`,
+    ndjson: 'the same, one per line',
+  },
+}
+
+interface StateOptions extends SeveralOptions {
+  /** Undefined for several queues. */
+  readonly queue: Queue | undefined
+}
+
+/** Changes the state of a queue, or of all queues. Returns the exit code. */
+export function runStateCommand(
+  cli: Cli,
+  state: SettableState,
+  { queue, ...options }: StateOptions,
+): Promise<number> {
+  if (queue === undefined) return changeAllStates(cli, state, options)
+  if (options.record !== undefined)
+    throw usageError('--record requires --all or --file.', 'Add one of them, or omit --record.')
+  return changeState(cli, queue, state)
+}
+
+/** Throws a usage error if nobody can be asked, and --yes does not answer. */
+export function requireAnswer(yes: boolean, cli: Cli): void {
+  if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
+}
+
+/** Changes the states of several queues. Returns the exit code. */
+async function changeAllStates(
+  cli: Cli,
+  state: SettableState,
+  { file, record: path, yes }: SeveralOptions,
+): Promise<number> {
+  requireAnswer(yes, cli)
+  const { dryRun } = cli.options
+  const earlier = path === undefined || dryRun ? [] : await readEarlierRecord(path, yes, cli)
+  if (dryRun && cli.results === 'screen') {
+    const named = await selectQueues(file, withoutDryRun(cli)).catch(() => undefined)
+    cli.host.interrupted.throwIfAborted()
+    if (named !== undefined) {
+      await cli.logger.info(describeChanges(verbs[state], named.queues, named.note))
+      for (const text of named.limit) await cli.logger.info(text)
+    }
+  }
+  if (dryRun) return printSelection(file, cli)
+  const { queues, limit, note } = await selectQueues(file, cli)
+  const description = describeChanges(verbs[state], queues, note)
+  const statement = [description, ...limit, ...recordAdvice(state, path)]
+  if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
+  const save = async (rows: readonly RecordedChange[]) => {
+    if (path !== undefined) await writeStateRecord(path, rows, cli)
+  }
+  // A file that cannot be written ends the command before anything is read.
+  await save(earlier)
+  const { outcomes } = await forEachQueue(cli, queues, item => readState(item, cli))
+  const plan = new Map(
+    outcomes.flatMap(({ item, result: before }) => {
+      const { repo, targetBranch } = item.queue
+      const change = { repo: repositoryName(repo), targetBranch, before: before ?? '', after: state }
+      return before === undefined ? [] : [[item, change] as const]
+    }),
+  )
+  const unread = new Map(outcomes.map(({ item, failure }) => [item, failure]))
+  const changes = [...plan.values()]
+  const refused = new Set<RecordedChange>()
+  await save(continueRecord(earlier, changes))
+  const change = async (item: StateChange): Promise<StateChangeResult> => {
+    const planned = plan.get(item)
+    if (planned === undefined) throw unread.get(item)
+    const { before, after } = planned
+    if (isSameState(before, state)) return { result: 'unchanged', before, after }
+    try {
+      await sendChange(cli, setQueueState, { ...item.queue, state })
+    } catch (error) {
+      if (toMergeqError(error).details.delivery !== 'unknown') refused.add(planned)
+      throw error
+    }
+    return { result: 'changed', before, after }
+  }
+  try {
+    return await changeStates(cli, queues, change, { limit, note, record: path, file })
+  } finally {
+    if (refused.size > 0) await save(continueRecord(earlier, changes, each => !refused.has(each)))
+  }
+}

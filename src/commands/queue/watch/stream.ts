@@ -1,0 +1,109 @@
+import { extended, oneOf, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
+import { readActivity } from '../../../api/reads/queue-activity.ts'
+import { isNotFound } from '../../../errors.ts'
+import { getArray, type JsonObject } from '../../../json.ts'
+import { columns, singleRecord } from '../../../output/view.ts'
+import { summarizeQueue, testSlots } from '../../../records/queue-entries.ts'
+import { type Cli, readsMore } from '../../../run/command.ts'
+import { withResource } from '../../../run/each.ts'
+import { joinTruncated } from '../../../values/format.ts'
+import { type Queue, queueName, repositoryName } from '../../../values/repository.ts'
+import { toIso } from '../../../values/time.ts'
+import { changeRecord } from '../../../watch/change-record.ts'
+import {
+  describeCause,
+  describeQueueChange,
+  goneQueue,
+  type QueueChange,
+} from '../../../watch/queue-changes.ts'
+import type { QueuesView } from '../../../watch/watch-queues.ts'
+import { notReadySentence } from '../shared/screen.ts'
+
+/** A change in a queue. */
+export const queueChangeRecord = extended(changeRecord, queueNameFields)
+
+/** What the change of a pull request that left the queue has besides: the submitter if that is known. */
+export const submitterFields = { author: 'string', submittedBy: 'string' }
+
+export const heartbeatRecord = ownRecord({ type: oneOf('heartbeat'), at: 'string' })
+
+export const queueChangeColumns = columns(
+  ['AT', 'at'],
+  ['PR', 'pr', 'pr'],
+  ['FROM', 'from', 'state'],
+  ['TO', 'to', 'state'],
+  ['POSITION', 'position', 'number'],
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
+)
+
+interface StreamOptions {
+  /** Whether there are several queues: then sentences name them, and one that is lost does not end the watch. */
+  readonly isSeveral: boolean
+  /** The time between two signs of life, in milliseconds. */
+  readonly heartbeat?: number | undefined
+}
+
+/** Creates the view for pipes, CI jobs, several queues and every format except the table: it prints each change. */
+export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: Cli): QueuesView {
+  const { printer, logger, host, options } = cli
+  const isStream = options.format.prints === 'records'
+  const print = (record: JsonObject, sentence = '') =>
+    printer.print({
+      ...singleRecord(record),
+      columns: queueChangeColumns,
+      screen: () => ({ sentence }),
+    })
+  const recordOf = ({ repo, targetBranch }: Queue) => ({ repo: repositoryName(repo), targetBranch })
+  const printChange = (place: Queue, change: QueueChange) => {
+    const cause = describeCause(change)
+    const name = isSeveral ? `${queueName(place)}: ` : ''
+    const sentence = `${name}${describeQueueChange(change)}${cause === '' ? '' : `: ${cause}`}`
+    return print({ type: 'change', ...change, ...recordOf(place) }, sentence)
+  }
+  const printQueueEvent = (place: Queue, { type: _, at: __, ...queue }: JsonObject) =>
+    // The fields that this program adds replace those of the service.
+    print({ type: 'queue', at: toIso(host.clock.now()), ...recordOf(place), ...queue })
+  let beatAt = host.clock.monotonic()
+  /** Sleeps, and gives signs of life in time. */
+  const sleepWithBeats = async (delay: number, interval: number) => {
+    const { clock, interrupted } = host
+    const wakeAt = clock.monotonic() + delay
+    for (;;) {
+      if (clock.monotonic() - beatAt >= interval) {
+        beatAt = clock.monotonic()
+        await print({ type: 'heartbeat', at: toIso(clock.now()) })
+      }
+      const now = clock.monotonic()
+      if (now >= wakeAt) return
+      await clock.sleep(Math.min(wakeAt, beatAt + interval) - now, interrupted)
+    }
+  }
+  return {
+    async show(place, { queue, isFirst, changes }) {
+      if (isFirst && isStream) await printQueueEvent(place, queue)
+      else if (isFirst) {
+        const tested = testSlots(queue).testing.map(({ pr }) => `#${pr}`)
+        const numbers = tested.length === 0 ? [] : `Under test: ${joinTruncated(tested)}.`
+        const isEmpty = getArray(queue, 'enqueuedPullRequests').length === 0
+        const { notReady } = isEmpty && readsMore(cli) ? await readActivity(cli.client(), place) : {}
+        const sentences = [
+          `Queue for ${queueName(place)}: ${summarizeQueue(queue)}.`,
+          numbers,
+          notReadySentence(notReady) ?? [],
+        ]
+        await logger.info(sentences.flat().join(' '))
+      }
+      for (const change of changes) await printChange(place, change)
+    },
+    async lose({ place, state }, failure) {
+      if (!isSeveral) throw failure
+      if (state !== undefined && isNotFound(failure)) {
+        await printChange(place, goneQueue(state, host.clock.now()))
+        await logger.warn(`The queue for ${queueName(place)} is gone, and no longer watched.`)
+      } else await logger.error(withResource(failure, queueName(place)))
+    },
+    notify: text => logger.info(text),
+    ...(heartbeat === undefined ? {} : { sleep: delay => sleepWithBeats(delay, heartbeat) }),
+  }
+}

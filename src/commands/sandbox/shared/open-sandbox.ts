@@ -1,0 +1,87 @@
+import { withoutTokens } from '../../../config/token-program.ts'
+import { MergeqError } from '../../../errors.ts'
+import type { Environment, Host } from '../../../host/host.ts'
+import { type OptionValues, option } from '../../../run/inputs.ts'
+import { repositoryName } from '../../../values/repository.ts'
+import { sandboxTypes } from '../../../values/sandbox.ts'
+import { defaultScenario, scenarioNames } from '../../../values/scenario-names.ts'
+import { integer } from '../../../values/types.ts'
+
+/** The options of every command that starts a sandbox. */
+export const sandboxOptions = {
+  speed: option(sandboxTypes.speed, 'Speed factor; at 1, a test run takes about two seconds'),
+  seed: option(sandboxTypes.seed, 'Seed for the generated data; the same seed gives the same data'),
+  scenario: option(
+    sandboxTypes.scenario,
+    `What happens to pull requests: ${scenarioNames.join(', ')}; with failure, numbers divisible by 3 fail`,
+    { default: defaultScenario },
+  ),
+  dialect: option(
+    sandboxTypes.dialect,
+    'Behave as documented (document) or as the hosted service does (hosted)',
+  ),
+  queue: option(sandboxTypes.queues, 'Create an additional queue'),
+}
+
+/** The options of a sandbox that others can reach. */
+export const serverOptions = {
+  port: option(integer(1, 65_535), 'Port to listen on', { defaultText: 'any free port' }),
+  ...sandboxOptions,
+}
+
+/** Starts a sandbox on loopback. The caller must close it. */
+async function openSandbox(
+  { queue: queues, ...values }: OptionValues<typeof sandboxOptions> & { readonly port?: number | undefined },
+  { clock, env, files }: Host,
+) {
+  const { startSandbox } = await import('../../../sandbox/sandbox.ts')
+  const settings = await files.createTemporary().catch(error => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `No temporary directory could be created: ${reason}.`, {
+      hint: 'Check that the directory for temporary files exists, and that you can write to it.',
+    })
+  })
+  const sandbox = await startSandbox({ ...values, queues, now: () => clock.now() })
+  /** The settings with which commands reach the sandbox. */
+  const variables = {
+    MERGEQ_BASE_URL: sandbox.baseUrl,
+    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_REPO: repositoryName(sandbox.repo),
+    MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
+    MERGEQ_ORG: sandbox.org,
+  }
+  // The environment of commands does not contain the real token, and what they store is not the user's.
+  const environment: Environment = {
+    ...withoutTokens(env),
+    ...variables,
+    MERGEQ_CONFIG_DIR: settings.path,
+    MERGEQ_PROFILE: undefined,
+  }
+  const close = async () => {
+    await sandbox.close()
+    await settings.remove()
+  }
+  return { ...sandbox, variables, environment, close }
+}
+
+/** Starts a sandbox, does some work in it, and stops it. Returns the exit code of the work. */
+export async function useSandbox(
+  values: Parameters<typeof openSandbox>[0],
+  host: Host,
+  work: (sandbox: Awaited<ReturnType<typeof openSandbox>>) => Promise<number>,
+): Promise<number> {
+  const sandbox = await openSandbox(values, host)
+  try {
+    return await work(sandbox)
+  } finally {
+    await sandbox.close()
+  }
+}
+
+/** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
+export const describeSandbox = ({ port, scenario, dialect }: OptionValues<typeof serverOptions>): string =>
+  [
+    `a sandbox on ${port === undefined ? 'a free loopback port' : `loopback port ${port}`}`,
+    `scenario ${scenario}`,
+    ...(dialect === undefined ? [] : [`dialect ${dialect}`]),
+  ].join(', ')

@@ -1,0 +1,45 @@
+import { usageError } from '../errors.ts'
+
+/** What disables the programs that print a token. */
+const off = 'off'
+
+const hint =
+  'For example: secret-tool lookup service mergeq\nWith blanks inside an argument, use a JSON array: ["pass","show","work/merge queue"]'
+
+/** Whether a program is named by an absolute path, of any platform. */
+const isAbsolute = (program: string): boolean => /^\/|^[A-Za-z]:[\\/]|^\\\\/.test(program)
+
+function wordsOf(text: string): readonly string[] {
+  if (!text.startsWith('[')) {
+    if (/["'`]/.test(text))
+      throw usageError('No shell reads the command: quotes have no meaning in it.', hint)
+    return text.split(/\s+/)
+  }
+  const invalid = usageError('The command is not a JSON array of strings.', hint)
+  try {
+    const words: unknown = JSON.parse(text)
+    if (Array.isArray(words) && words.every(word => typeof word === 'string')) return words
+  } catch {
+    throw invalid
+  }
+  throw invalid
+}
+
+/**
+ * Parses the command line of a program that prints a token: a JSON array of strings, or words separated by blanks.
+ * Returns the program and its arguments; nothing for `off`. Throws a usage error, which never repeats an argument.
+ */
+export function parseTokenCommand(text: string): readonly string[] {
+  const trimmed = text.trim()
+  if (trimmed.toLowerCase() === off) return []
+  const words = wordsOf(trimmed)
+  const [program = ''] = words
+  if (program.trim() === '' || words.some(word => word.includes('\0')))
+    throw usageError('The command names no program.', hint)
+  if (/[\\/]/.test(program) && !isAbsolute(program))
+    throw usageError(
+      'The program has a relative path.',
+      'Use an absolute path, or the name of a program in a folder of PATH.',
+    )
+  return words
+}

@@ -1,0 +1,319 @@
+import type { UnreadSource } from '../api/reads/test-run.ts'
+import { get, getArray, getNumber, getString, type JsonObject } from '../json.ts'
+import { priorityName } from '../records/priorities.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../records/queue-entries.ts'
+import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../records/reasons/reasons.ts'
+import type { ServiceWords } from '../records/reasons/service-words.ts'
+import { isStacked } from '../records/stacks.ts'
+import {
+  isFailedOrCancelled,
+  newSubmissionNote,
+  normalizeState,
+  stateOf,
+  terminalOutcome,
+} from '../records/states.ts'
+import type { TestRun } from '../records/test-run.ts'
+import { describeMissingQueue, type Repository } from '../values/repository.ts'
+import { stateFindings } from './findings.ts'
+import type { Action, Finding, Step } from './readiness.ts'
+
+/** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
+export type ExplanationVerdict =
+  | ('waiting' | 'blocked' | 'testing' | 'held')
+  | ('dropped' | 'merged' | 'not-found' | 'unknown')
+
+export interface ExplainSources {
+  readonly pr: number
+  readonly repo: Repository
+  readonly targetBranch: string
+  /** Returns the command that does it, as the caller runs it. */
+  commandFor(action: Action, subject: ActionSubject): string
+  /** Returns the name of a param as the caller writes it. */
+  nameOf(param: string): string
+  /** The pull request's record; undefined if the service knows no submission (404). */
+  readonly record: JsonObject | undefined
+  /** Null if there is no queue (404), undefined if the queue could not be read. */
+  readonly queue: JsonObject | null | undefined
+  readonly run: TestRun | undefined
+  readonly unread: readonly UnreadSource[]
+  /** In milliseconds since 1970. */
+  readonly now: number
+}
+
+/** What an action is about. */
+export interface ActionSubject {
+  readonly record: JsonObject | undefined
+  readonly run: TestRun | undefined
+}
+
+/** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
+export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
+
+/** Why a pull request is not merging. The output of `pr explain --json` has these keys, without `head`. */
+export interface Explanation extends ServiceWords {
+  readonly pr: number
+  readonly targetBranch: string
+  readonly title: string | null
+  /** The head commit of the pull request that the queue knows; not in JSON. */
+  readonly head: string | null
+  readonly verdict: ExplanationVerdict
+  readonly state: string | null
+  /** When the pull request entered the state, as the service wrote it. */
+  readonly since: string | null
+  /** Why the pull request is in its state, as the service says it, in a sentence. */
+  readonly reason: string | null
+  /** Whether the pull requests below it in its stack are tested and merged with it. */
+  readonly stacked: boolean
+  readonly queue: {
+    readonly state: string | null
+    /** The position, from 1; null if the queue does not list the pull request. */
+    readonly position: number | null
+    readonly length: number
+    readonly ahead: readonly number[]
+    readonly testing: number
+    readonly concurrency: number | null
+  } | null
+  readonly testRun: TestRun | null
+  /** The most important reason first; `code` is stable, `message` is text for people. */
+  readonly reasons: readonly { readonly code: string; readonly message: string }[]
+  readonly next: readonly NextStep[]
+  /**
+   * Whether running `pr submit` now is safe; `safe` is null if that is unknown, or if somebody must look first. With
+   * `needsChange` it would end as before.
+   */
+  readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
+  readonly unread: readonly UnreadSource[]
+}
+
+/**
+ * Explains why a pull request is not merging from the documents that were read. Never throws: missing
+ * documents and unknown states are named in the explanation.
+ */
+export function explanationOf(sources: ExplainSources): Explanation {
+  const { pr, targetBranch, queue, run, unread, now, nameOf } = sources
+  const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
+  const record = newerRecord(sources.record, entry)
+  const state = stateOf(record) || stateOf(entry?.record)
+  const commandFor = (action: Action) => sources.commandFor(action, { record, run })
+  const findings: Finding[] =
+    record === undefined
+      ? [...missingFindings(queue === null, sources)]
+      : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry, now }, run)]
+  if (queue === null && terminalOutcome(state) === undefined)
+    findings.push({
+      code: 'no-queue',
+      message: `${describeMissingQueue(sources)}.`,
+      blocks: true,
+      steps: [{ action: 'list-queues', why: `Lists the queues. Check ${placeNames(nameOf)}.` }],
+    })
+  const explained = explainState(record === undefined ? {} : { ...record, state }, run)
+  const isBlocking = ({ blocks = false }: Finding) => blocks
+  const verdict = verdictOf(state, findings, findings.some(isBlocking))
+  const submitAgain = {
+    needsChange: false,
+    ...assessResubmission(
+      state === '' && record !== undefined ? 'unknown' : verdict,
+      record ?? {},
+      explained,
+      sources,
+    ),
+  }
+  const steps = [
+    ...findings.flatMap(finding => finding.steps ?? []),
+    ...stepsFor(verdict, explained, run, targetBranch),
+  ]
+  // Of steps with the same command the first is enough.
+  const next = new Map<string, NextStep>()
+  for (const { action, ...step } of steps) {
+    const command = action === undefined ? null : commandFor(action)
+    const key = command ?? step.why
+    if (!next.has(key)) next.set(key, { command, ...step })
+  }
+  return {
+    pr,
+    targetBranch,
+    title: getString(record, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
+    head: getString(record, 'prSha') ?? null,
+    verdict,
+    state: state === '' ? null : state,
+    since: getString(record, 'stateChangedAt') ?? null,
+    reason: explained.sentence,
+    ...explained.words,
+    stacked: isStacked(record, targetBranch),
+    queue: queue == null ? null : describeQueue(queue, entry),
+    testRun: run ?? null,
+    reasons: [...findings.filter(isBlocking), ...findings.filter(finding => !isBlocking(finding))].map(
+      ({ code, message }) => ({ code, message }),
+    ),
+    next: [...next.values()],
+    submitAgain,
+    unread,
+  }
+}
+
+const placeNames = (nameOf: ExplainSources['nameOf']): string =>
+  `${nameOf('repo')} and ${nameOf('targetBranch')}`
+
+/** What a 404 for a pull request means: there is no queue, or it is not in the queue, perhaps not yet. */
+function missingFindings(hasNoQueue: boolean, { targetBranch, nameOf }: ExplainSources): readonly Finding[] {
+  const finding = { code: 'not-found', message: `It is not in the queue for ${targetBranch}.` }
+  if (hasNoQueue) return [finding]
+  const steps: readonly Step[] = [
+    { action: 'wait', why: `If it was just submitted: ${newSubmissionNote}.` },
+    { action: 'submit', why: 'If it was not submitted.' },
+    { why: `If it should be there, check ${placeNames(nameOf)}.` },
+  ]
+  const message = 'A new submission can take up to 90s to appear.'
+  return [finding, { code: 'may-appear', message, steps }]
+}
+
+/**
+ * Returns the newer of a pull request's own record and its entry in the queue. The queue can list a new
+ * attempt while the pull request's record still shows the end of the previous attempt.
+ */
+function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
+  if (entry === undefined || record === undefined) return record ?? entry?.record
+  const isOver = isFailedOrCancelled(stateOf(record))
+  const changedAt = (source: JsonObject) => Date.parse(getString(source, 'stateChangedAt') ?? '')
+  return isOver && changedAt(entry.record) > changedAt(record)
+    ? { ...entry.record, isCurrentlySubmittedToQueue: true }
+    : record
+}
+
+/** The codes of findings after which the state of a pull request says nothing certain. */
+const unclearStates: readonly string[] = ['settling', 'not-submitted', 'unknown-state', 'no-state']
+
+function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): ExplanationVerdict {
+  const code = first?.code ?? ''
+  if (code === 'not-found') return code
+  if (state === '' && isBlocked) return 'blocked'
+  if (unclearStates.includes(code)) return 'unknown'
+  if (state === 'MERGED') return 'merged'
+  if (isFailedOrCancelled(state)) return 'dropped'
+  if (state === 'TESTING') return 'testing'
+  if (state === 'PENDING_FAILURE') return 'held'
+  return isBlocked ? 'blocked' : 'waiting'
+}
+
+function stepsFor(
+  verdict: ExplanationVerdict,
+  explained: Explained,
+  run: TestRun | undefined,
+  targetBranch: string,
+): readonly Step[] {
+  const wait: Step = { action: 'wait', why: 'Waits until it merges or leaves the queue.' }
+  const showChecks: readonly Step[] =
+    run === undefined ? [] : [{ action: 'show-test-run', why: 'Shows the checks of its test run.' }]
+  switch (verdict) {
+    case 'merged':
+      return []
+    case 'not-found':
+      return []
+    case 'dropped':
+      return stepsAfterEnd(explained, showChecks, targetBranch)
+    case 'held': {
+      const why = 'Runs its tests again, for a failure that may be flaky.'
+      return [wait, ...showChecks, { action: 'restart-tests', why }]
+    }
+    case 'testing':
+      return [wait, ...showChecks]
+    case 'unknown': {
+      const why = 'Shows the complete record from the service.'
+      return [{ action: 'show-record', why }, wait]
+    }
+    default:
+      return [wait]
+  }
+}
+
+/** Returns what to do about a pull request that failed or was cancelled: first the advice, then a new submission. */
+function stepsAfterEnd(
+  explained: Explained,
+  showChecks: readonly Step[],
+  targetBranch: string,
+): readonly Step[] {
+  const { words, known } = explained
+  const submit = (why: string): Step => ({ action: 'submit', why })
+  const advice: readonly Step[] = known?.advice === undefined ? [] : [{ why: known.advice }]
+  const checks = isFailureOfTestRun(explained) ? showChecks : []
+  if (words.mayBeMerged)
+    return [{ why: lookAt(targetBranch) }, { action: 'wait', why: 'Waits a moment for the merge to show.' }]
+  // A word that is not known may mean anything.
+  if (known === undefined && words.serviceReason !== null)
+    return [{ action: 'show-timeline', why: 'Shows what the service says of it.' }]
+  switch (words.again) {
+    case 'later':
+      return [...advice, { ...submit('Submits it again.'), ...(known && { when: 'Later' }) }]
+    case 'after-change': {
+      const why = 'After a fix; without one it will most likely fail again.'
+      return [...checks, ...advice, { ...submit(why), when: 'After a fix' }]
+    }
+    case 'no':
+      return advice
+    default:
+      return [...checks, ...advice, submit('If it should merge after all.')]
+  }
+}
+
+function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explanation['queue'] {
+  const state = getString(queue, 'state')
+  const { testing, concurrency = null } = testSlots(queue)
+  const ahead = queueEntries(queue).filter(({ position }) => position < (entry?.position ?? 0))
+  return {
+    state: state === undefined ? null : normalizeState(state),
+    position: entry?.position ?? null,
+    length: getArray(queue, 'enqueuedPullRequests').length,
+    ahead: ahead.map(({ pr }) => pr),
+    testing: testing.length,
+    concurrency,
+  }
+}
+
+const lookAt = (targetBranch: string): string =>
+  `Look at ${targetBranch} first: it may have merged. Do not submit it again before.`
+
+/** Returns whether a pull request that failed or was cancelled may be submitted again, and why. */
+function assessDeparture({ words, sentence, known }: Explained, targetBranch: string) {
+  const { again, serviceReason, mayBeMerged } = words
+  const judged = assessAgain(again) ?? { safe: null, needsChange: false }
+  if (mayBeMerged) return { ...judged, why: lookAt(targetBranch) }
+  if (known !== undefined) return { ...judged, why: known.advice ?? known.meaning }
+  if (serviceReason !== null)
+    return { ...judged, why: 'mergeq does not know this reason. Find out what it means first.' }
+  if (again === 'look') return { ...judged, why: 'Find out why before you submit it again.' }
+  return { ...judged, why: `It is no longer in the queue. ${sentence ?? ''}`.trim() }
+}
+
+const defaultPriority = 100
+
+/**
+ * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
+ * batching unless they are given again (docs/reference/service.md, "submitPullRequest").
+ */
+function assessResubmission(
+  verdict: ExplanationVerdict,
+  record: JsonObject,
+  explained: Explained,
+  { nameOf, targetBranch }: Pick<ExplainSources, 'nameOf' | 'targetBranch'>,
+): Omit<Explanation['submitAgain'], 'needsChange'> & { readonly needsChange?: boolean } {
+  if (verdict === 'not-found')
+    return { safe: null, why: 'It is not in the queue. It may be too new to appear.' }
+  if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
+  if (verdict === 'dropped') return assessDeparture(explained, targetBranch)
+  if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
+  const priority = getNumber(record, 'priorityValue')
+  // A `usedDefaultPriorityName` may stand beside another priority that was given later.
+  const isDefault = priority === defaultPriority
+  const flags = [
+    ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priorityName(priority)}`]),
+    ...(get(record, 'noBatch') === true ? [nameOf('noBatch')] : []),
+  ].join(' ')
+  if (flags !== '')
+    return {
+      safe: false,
+      why: `It is already in the queue. Submitting it without ${flags} may reset its settings.`,
+    }
+  return isDefault
+    ? { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }
+    : { safe: null, why: 'It is already in the queue, and its priority could not be read.' }
+}

@@ -1,0 +1,215 @@
+import { getNumber, getString, type JsonObject } from '../json.ts'
+import { queueEntries, testSlots } from '../records/queue-entries.ts'
+import { canResume, normalizeState, queueStateMessage, stateOf } from '../records/states.ts'
+import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../values/format.ts'
+import {
+  type ExplainSources,
+  type Explanation,
+  explanationOf,
+  type NextStep,
+} from './explain-pull-request.ts'
+import type { Finding, QueueAction } from './readiness.ts'
+
+/**
+ * Why a queue does not move: `stalled` means that no listed pull request changed its state for an hour, and
+ * `waiting` that pull requests are submitted, but none is ready.
+ */
+export type QueueVerdict =
+  | ('paused' | 'draining' | 'switching-modes' | 'unknown')
+  | ('empty' | 'waiting' | 'blocked' | 'stalled' | 'moving')
+
+/** The documents that explain a queue. */
+export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranch' | 'nameOf'> {
+  /** Returns the command that does what concerns the queue, as the caller runs it. */
+  commandFor(action: QueueAction): string
+  readonly queue: JsonObject
+  /** The explanation of the pull request at its head; undefined if it lists none, or if that could not be read. */
+  readonly head: Explanation | undefined
+  /** The pull requests of each test run that is known. */
+  readonly batches: QueueExplanation['batches']
+  /** The records of pull requests that are not ready, as far as they were read. */
+  readonly notReady: readonly JsonObject[]
+  /** How many are not ready; undefined if that is not known. */
+  readonly notReadyCount: number | undefined
+  readonly unread: QueueExplanation['unread']
+  /** In milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Why nothing moves in a queue. `queue explain --json` has exactly these keys. */
+export interface QueueExplanation {
+  readonly targetBranch: string
+  readonly verdict: QueueVerdict
+  readonly state: string | null
+  readonly mode: string | null
+  /** How many pull requests it lists. */
+  readonly depth: number
+  /** The explanation of the pull request at its head; null if it lists none, or if that could not be read. */
+  readonly head: Explanation | null
+  readonly testing: number
+  readonly concurrency: number | null
+  readonly batches: readonly { readonly testRunId: string; readonly pullRequests: readonly number[] }[]
+  /** How many pull requests are submitted, but not ready; null if that is not known. */
+  readonly notReady: number | null
+  readonly notReadyPullRequests: readonly {
+    readonly pr: number
+    readonly title: string | null
+    readonly since: string | null
+    readonly reasons: Explanation['reasons']
+  }[]
+  /** The most important reason first; `code` is stable, `message` is text for people. */
+  readonly reasons: Explanation['reasons']
+  readonly next: readonly NextStep[]
+  readonly unread: readonly { readonly what: string; readonly why: string }[]
+}
+
+/** The name in `unread` of the list of pull requests that are not ready. */
+export const unreadNotReady = 'pull requests that are not ready'
+
+/** A queue in which nothing changed for so long stands still, in milliseconds. */
+const stalledTime = 3_600_000
+
+/** Explains a queue from the documents that were read. Never throws. */
+export function explanationOfQueue(sources: QueueSources): QueueExplanation {
+  const { targetBranch, queue, head, batches, notReadyCount, unread } = sources
+  const state = stateOf(queue)
+  const { testing, concurrency = null } = testSlots(queue)
+  const verdict = verdictOf(sources)
+  const findings = [...stateFindings(sources), ...entryFindings(sources), ...notReadyFindings(sources)]
+  return {
+    targetBranch,
+    verdict,
+    state: state === '' ? null : normalizeState(state),
+    mode: getString(queue, 'mode') ?? null,
+    depth: queueEntries(queue).length,
+    head: head ?? null,
+    testing: testing.length,
+    concurrency,
+    batches,
+    notReady: notReadyCount ?? null,
+    notReadyPullRequests: notReadyPullRequests(sources),
+    reasons: findings.map(({ code, message }) => ({ code, message })),
+    next: stepsOf(sources, verdict),
+    unread,
+  }
+}
+
+function verdictOf({ queue, head, notReadyCount = 0, now }: QueueSources): QueueVerdict {
+  switch (stateOf(queue)) {
+    case 'PAUSED':
+      return 'paused'
+    case 'DRAINING':
+      return 'draining'
+    case 'SWITCHING_MODES':
+      return 'switching-modes'
+    case 'RUNNING':
+      break
+    default:
+      return 'unknown'
+  }
+  if (queueEntries(queue).length === 0) return notReadyCount > 0 ? 'waiting' : 'empty'
+  if (head?.verdict === 'blocked') return 'blocked'
+  return (timeSinceChange(queue, now) ?? 0) >= stalledTime ? 'stalled' : 'moving'
+}
+
+/** Returns how long ago a listed pull request last changed its state; undefined if none says when. */
+function timeSinceChange(queue: JsonObject, now: number): number | undefined {
+  const times = queueEntries(queue).flatMap(
+    ({ record }) => elapsedSince(getString(record, 'stateChangedAt'), now) ?? [],
+  )
+  return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other))
+}
+
+function stateFindings({ queue }: QueueSources): readonly Finding[] {
+  const state = stateOf(queue)
+  if (state === 'RUNNING') return []
+  const message =
+    state === ''
+      ? 'The service reports no state of the queue.'
+      : (queueStateMessage(state) ?? `The queue is in the unknown state '${shorten(state)}'.`)
+  return [{ code: `queue-${state === '' ? 'state' : state.toLowerCase().replaceAll('_', '-')}`, message }]
+}
+
+/** What the pull requests say that the queue lists. */
+function entryFindings({ queue, now }: QueueSources): readonly Finding[] {
+  const entries = queueEntries(queue)
+  if (entries.length === 0) return [{ code: 'empty', message: 'No pull requests are queued.' }]
+  const { testing, concurrency, isBatching } = testSlots(queue)
+  const idle = timeSinceChange(queue, now)
+  const numbers = joinTruncated(testing.map(({ pr }) => `#${pr}`))
+  const waiting = entries.length - testing.length
+  const isFull = concurrency !== undefined && testing.length >= concurrency && !isBatching && waiting > 0
+  return [
+    ...(idle === undefined
+      ? [{ code: 'no-times', message: 'No queued pull request says when its state changed.' }]
+      : idle >= stalledTime
+        ? [{ code: 'stalled', message: `No queued pull request changed its state for ${formatAge(idle)}.` }]
+        : [
+            { code: 'last-change', message: `A pull request last changed its state ${formatAge(idle)} ago.` },
+          ]),
+    testing.length === 0
+      ? { code: 'nothing-tested', message: 'No test runs are in progress.' }
+      : { code: 'testing', message: `Under test: ${numbers}.` },
+    ...(isFull
+      ? [
+          {
+            code: 'no-free-slot',
+            message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}; ${waiting} ${waiting === 1 ? 'waits' : 'wait'}.`,
+          },
+        ]
+      : []),
+  ]
+}
+
+function notReadyFindings({ notReadyCount, notReady }: QueueSources): readonly Finding[] {
+  if (notReadyCount === undefined || notReadyCount === 0) return []
+  const verb = notReadyCount === 1 ? 'is' : 'are'
+  const names = joinTruncated(
+    notReady.flatMap(record => (typeof record.prNumber === 'number' ? `#${record.prNumber}` : [])),
+  )
+  const list = names === '' ? '' : `: ${names}`
+  return [
+    {
+      code: 'not-ready',
+      message: `${pluralize(notReadyCount, 'pull request')} ${verb} submitted, but not ready${list}.`,
+    },
+  ]
+}
+
+/** Returns the pull requests that are not ready, each with what it is waiting for. */
+function notReadyPullRequests(sources: QueueSources): QueueExplanation['notReadyPullRequests'] {
+  const { repo, targetBranch, queue, notReady, nameOf, now } = sources
+  return notReady.flatMap(record => {
+    const pr = getNumber(record, 'prNumber')
+    if (pr === undefined) return []
+    const { title, since, reasons } = explanationOf({
+      ...{ pr, repo, targetBranch, nameOf, record, queue, now },
+      // What to do about each of them is left to its own explanation.
+      commandFor: () => '',
+      run: undefined,
+      unread: [],
+    })
+    // That it is not ready is known, and what the queue does is said once.
+    const own = reasons.filter(({ code }) => code !== 'not-ready' && !code.startsWith('queue-'))
+    return [{ pr, title, since, reasons: own }]
+  })
+}
+
+/** Returns what to do: about the queue first, then about its head, then about what is not ready. */
+function stepsOf(sources: QueueSources, verdict: QueueVerdict): readonly NextStep[] {
+  const { queue, head, notReady, notReadyCount = 0, unread, commandFor } = sources
+  const steps: NextStep[] = []
+  if (canResume(stateOf(queue)))
+    steps.push({
+      command: commandFor('resume-queue'),
+      when: 'If you manage the queue',
+      why: 'Resumes testing and merging, if you manage the queue.',
+    })
+  if (head !== undefined && ['blocked', 'stalled'].includes(verdict))
+    steps.push(...head.next.map(step => ({ ...step, why: `#${head.pr}: ${step.why}` })))
+  // A service that lacks the list does not have it later either.
+  const canList = unread.some(({ what }) => what === unreadNotReady)
+  if (notReadyCount > 0 && notReady.length === 0 && canList)
+    steps.push({ command: commandFor('list-not-ready'), why: 'Lists the pull requests that are not ready.' })
+  return steps
+}

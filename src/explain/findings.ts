@@ -1,0 +1,408 @@
+import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { describeSplit, wasSplit } from '../records/batches.ts'
+import { priorityName } from '../records/priorities.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../records/queue-entries.ts'
+import { explainState, isFailureOfTestRun, submitters } from '../records/reasons/reasons.ts'
+import { isStacked } from '../records/stacks.ts'
+import {
+  canResume,
+  isFailedOrCancelled,
+  queueStateMessage,
+  stateOf,
+  stateWords,
+  terminalOutcome,
+} from '../records/states.ts'
+import type { TestRun } from '../records/test-run.ts'
+import { detailOfState } from '../records/timeline.ts'
+import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten } from '../values/format.ts'
+import { type Finding, readinessFindings, type Step } from './readiness.ts'
+
+/** The documents that findings are made from; a missing document is an empty object. */
+export interface Facts {
+  readonly pr: number
+  readonly targetBranch: string
+  readonly record: JsonObject
+  readonly queue: JsonObject
+  readonly entry: QueueEntry | undefined
+  /** In milliseconds since 1970; undefined where no message depends on it. */
+  readonly now?: number
+}
+
+/** Returns what the state of a pull request, its test run and its queue say, the most important first. */
+export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
+  const first = describeState(state, facts, run)
+  const { failingChecks = [], pending = [], awaitingApproval = [] } = run ?? {}
+  const failing = failingChecks.map(({ name }) => shorten(name))
+  const running = pending.filter(name => !awaitingApproval.includes(name)).map(name => shorten(name))
+  const waiting = awaitingApproval.map(name => shorten(name))
+  const checks = [
+    ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
+    ...namesFinding(
+      'awaiting-approval',
+      waiting,
+      names => `Checks in its test run that wait for a manual approval: ${names}.`,
+    ),
+    ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
+  ]
+  const hostReasons = [...hostFindings(facts, failing), ...stackFindings(facts)]
+  const readiness = readinessFindings(facts.record, facts.queue, facts.targetBranch)
+  const position = positionFindings(facts)
+  switch (state) {
+    case 'NOT_READY':
+      return [
+        first,
+        ...orUnknownReason([...readiness, ...hostFindings(facts, failing)], facts),
+        ...stackFindings(facts),
+        ...timeLimit(facts),
+        ...queueStateFindings(facts, []),
+      ]
+    case 'PENDING': {
+      const queueState = queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
+      return [first, ...queueState, ...position, ...slotFindings(facts), ...hostReasons]
+    }
+    case 'TESTS_PASSED':
+      return [first, ...queueStateFindings(facts, ['PAUSED']), ...position, ...hostReasons]
+    case 'TESTING':
+    case 'PENDING_FAILURE':
+      return [
+        first,
+        ...(state === 'TESTING' ? testedAgain(facts.record, run) : []),
+        ...checks,
+        ...queueStateFindings(facts, []),
+        ...position,
+        ...hostReasons,
+      ]
+    case 'FAILED': {
+      const isOwn = isFailureOfTestRun(explainState(facts.record, run))
+      const failing = checks.filter(({ code }) => isOwn && code === 'failing-checks')
+      return [first, ...failing, ...hostReasons, ...submitterFindings(facts)]
+    }
+    case 'CANCELLED': {
+      const { serviceReason } = explainState(facts.record).words
+      const unmet = serviceReason === 'not_ready_timeout_expired' ? readiness : []
+      return [first, ...unmet, ...hostReasons, ...submitterFindings(facts)]
+    }
+    case 'MERGED':
+      return [first, ...submitterFindings(facts)]
+    case '': {
+      // A pull request that is not submitted does not wait to become ready.
+      const isWaiting = facts.record.isCurrentlySubmittedToQueue !== false && isObject(facts.record.readiness)
+      return [first, ...(isWaiting ? readiness : []), ...hostReasons]
+    }
+    default:
+      return [first, ...hostReasons]
+  }
+}
+
+/** Says that a pull request under test is tested again, and as far as its timeline says it, of which batch it was. */
+function testedAgain(record: JsonObject, run: TestRun | undefined): readonly Finding[] {
+  const split = describeSplit(record)
+  if (split === undefined && run?.isOfSplit !== true) return []
+  const message = `It is tested again: ${split ?? 'its batch failed and is being split'}.`
+  return [{ code: 'batch-split', message }]
+}
+
+const stateMessages = new Map([
+  ['NOT_READY', 'It is submitted, but not ready to be queued yet.'],
+  ['PENDING', 'It is ready and waiting for its tests to start.'],
+  ['TESTING', 'Its tests are running.'],
+  ['TESTS_PASSED', 'Its tests passed.'],
+  ['PENDING_FAILURE', 'The cause of the failure is not determined yet. It may still merge.'],
+  ['MERGED', 'It was merged.'],
+  ['FAILED', 'It failed.'],
+  ['CANCELLED', 'It was cancelled.'],
+])
+
+const codeOf = (state: string): string => state.toLowerCase().replaceAll('_', '-')
+
+function describeState(state: string, { record, entry, queue }: Facts, run: TestRun | undefined): Finding {
+  const isSubmitted = record.isCurrentlySubmittedToQueue
+  const message = stateMessages.get(state)
+  if (state === '') return { code: 'no-state', message: 'The service reports no state.' }
+  if (message === undefined)
+    return {
+      code: 'unknown-state',
+      message: `Its state '${shorten(state)}' is unknown to this version of mergeq.`,
+    }
+  if (isFailedOrCancelled(state) && isSubmitted === true)
+    return {
+      code: 'settling',
+      message: `It is ${stateWords(state)}, but the service still reports it as submitted.`,
+    }
+  if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
+    return {
+      code: 'not-submitted',
+      message: `It is ${stateWords(state)}, but the service reports it as not submitted.`,
+    }
+  if (state === 'FAILED') return { code: 'failed', message: explainState(record, run).sentence ?? message }
+  const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
+  const more =
+    state === 'PENDING_FAILURE' && depth > 0
+      ? ` The failure is final after up to ${pluralize(depth, 'later test run')}.`
+      : state === 'TESTS_PASSED' && entry?.position !== 1
+        ? ' It is waiting for the pull requests ahead of it to merge.'
+        : ''
+  return { code: codeOf(state), message: `${message}${more}` }
+}
+
+const namesFinding = (
+  code: string,
+  names: readonly string[],
+  format: (names: string) => string,
+): readonly Finding[] => (names.length === 0 ? [] : [{ code, message: format(joinTruncated(names)) }])
+
+function submitterFindings({ record }: Facts): readonly Finding[] {
+  const { submittedBy, author } = submitters(record)
+  if (submittedBy !== undefined)
+    return [{ code: 'submitted-by', message: `It was submitted by ${shorten(submittedBy)}.` }]
+  return author === undefined ? [] : [{ code: 'author', message: `Its author is ${shorten(author)}.` }]
+}
+
+/** For this long after a submission the service may not have read the pull request, in milliseconds. */
+const readingTime = 90_000
+
+/** Returns why a pull request is not ready; without a known reason, that it is too early for one, or that there is none. */
+export function orUnknownReason(
+  reasons: readonly Finding[],
+  { record, now = Number.NaN }: Pick<Facts, 'record' | 'now'>,
+): readonly Finding[] {
+  if (reasons.length > 0) return reasons
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN
+  return elapsed < readingTime
+    ? [
+        {
+          code: 'just-submitted',
+          message: `It was submitted ${formatAgo(elapsed)}; the service is reading it.`,
+        },
+      ]
+    : [{ code: 'no-reason', message: 'The service does not report what it is waiting for.' }]
+}
+
+/** Every pull request is not ready for a moment after its submission: the time limit is no news then. */
+const settlingTime = 60_000
+
+/** The time limit for pull requests that are not ready (docs/reference/service.md, "Queue settings"). */
+function timeLimit({ queue, record, now = Number.NaN }: Facts): readonly Finding[] {
+  const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN
+  if (hours <= 0 || elapsed < settlingTime) return []
+  const left = hours * 3_600_000 - elapsed
+  const when = left > 0 ? `in ${formatAge(left)} unless it is ready` : 'if it does not become ready in time'
+  return [{ code: 'time-limit', message: `The queue cancels it ${when}.` }]
+}
+
+interface BlockReason {
+  readonly message: string
+  /** Whether it goes away without a change to the branch. */
+  readonly isTransient?: boolean
+  /** In a few words; `{branch}` is the target branch. */
+  readonly short?: string
+}
+
+const blockReasons = new Map<string, BlockReason>([
+  ['behind_base', { message: 'Its branch is behind its base branch.', short: 'behind {branch}' }],
+  ['merge_conflict', { message: 'It has merge conflicts.', short: 'conflicts with {branch}' }],
+  [
+    'failing_required_check',
+    { message: 'A required check of the pull request is failing.', short: 'a required check fails' },
+  ],
+  [
+    'awaiting_required_check',
+    {
+      message: 'A required check of the pull request has not finished.',
+      isTransient: true,
+      short: 'waits for a required check',
+    },
+  ],
+  [
+    'undetermined',
+    { message: 'The merge is blocked; the service could not determine why.', isTransient: true },
+  ],
+])
+
+/**
+ * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
+ * characters, the first name of an object, and the names of up to 50 items of an array.
+ */
+function extractNames(value: Json | undefined): readonly string[] {
+  if (typeof value === 'number') return [`#${value}`]
+  if (typeof value === 'string') return value === '' ? [] : [shorten(value)]
+  if (Array.isArray(value)) return value.slice(0, 50).flatMap(item => extractNames(item))
+  const keys = ['prNumber', 'number', 'name', 'context', 'login', 'kind']
+  return isObject(value) ? keys.flatMap(key => extractNames(value[key])).slice(0, 1) : []
+}
+
+function blockFinding(kind: string, targetBranch: string): Finding {
+  const reason: BlockReason = blockReasons.get(kind) ?? { message: `It is blocked: ${kind}.` }
+  const { message, isTransient = false } = reason
+  const short = reason.short?.replace('{branch}', () => targetBranch)
+  return {
+    code: 'block-reason',
+    message,
+    ...(short === undefined ? {} : { short }),
+    blocks: !isTransient,
+    steps: isTransient ? [] : [{ why: 'Fix this on its branch, then push.' }],
+  }
+}
+
+/** Returns what a pull request is in conflict with, as far as the service has found it out. */
+function culpritText(culprit: Json | undefined, targetBranch: string): string | undefined {
+  const type = getString(culprit, 'type')
+  if (type === 'base_branch') return targetBranch
+  const [name] = extractNames(culprit)
+  if (name === undefined) return undefined
+  if (type === 'queue_pr') return `${name}, which is ahead of it in the queue`
+  return type === 'stacked_pr' ? `${name}, another pull request of its stack` : name
+}
+
+/**
+ * Returns findings from the details that the record, or the event of its state, gives
+ * (docs/reference/service.md, "Timeline"). `failing` are the failing checks that are named already.
+ */
+function hostFindings(
+  { record, queue, targetBranch }: Facts,
+  failing: readonly string[],
+): readonly Finding[] {
+  const state = stateOf(record)
+  const detail = (key: string) => detailOfState(record, key)
+  const names = (key: string) => extractNames(detail(key))
+  const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
+  const causes = names('failureCausingStatuses').filter(name => !failing.includes(name))
+  const culprit = culpritText(detail('conflictCulprit'), targetBranch)
+  const hostText = getString({ text: detail('apiFailureMessage') ?? null }, 'text') ?? ''
+  // The event names those that were ahead when it was written; some of them may have left since.
+  const listed = queueEntries(queue).map(({ pr }) => `#${pr}`)
+  const isListed = (name: string) => listed.length === 0 || listed.includes(name)
+  const { words, sentence } = explainState(record)
+  // How it was submitted is no reason why it waits.
+  const isSaid =
+    ['FAILED', 'NOT_READY'].includes(state) ||
+    words.serviceReason === 'merge_item_now_ready' ||
+    sentence === null
+  return [
+    ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
+    ...(culprit === undefined
+      ? []
+      : [{ code: 'conflict-culprit', message: `It conflicts with ${culprit}.` }]),
+    ...namesFinding('failure-causes', causes, found => `Checks that caused the failure: ${found}.`),
+    ...namesFinding(
+      'waiting-for',
+      [...names('waitingFor'), ...names('prerequisitePullRequests').filter(isListed)],
+      found => `It is waiting for ${found}.`,
+    ),
+    ...(hostText === '' ? [] : [{ code: 'host-says', message: `GitHub says: ${shorten(hostText)}` }]),
+    ...(isSaid ? [] : [{ code: 'service-says', ...splitFinding(record, sentence) }]),
+  ]
+}
+
+/** What is said of a pull request that waits again: of one whose batch is split, which batch that is. */
+function splitFinding(record: JsonObject, sentence: string): Pick<Finding, 'message' | 'short'> {
+  const split = stateOf(record) === 'PENDING' ? describeSplit(record) : undefined
+  return split === undefined
+    ? { message: sentence }
+    : { message: `It is tested again: ${split}.`, short: 'its batch is being split' }
+}
+
+/** Returns that the pull requests below it are tested with a stacked one (docs/reference/service.md, "Stacks"). */
+function stackFindings({ record, targetBranch }: Facts): readonly Finding[] {
+  if (!isStacked(record, targetBranch)) return []
+  const base = shorten(getString(record, 'prBaseBranch') ?? '')
+  const message = `It is stacked on ${base}: the pull requests below it are tested and merged with it.`
+  return [{ code: 'stacked', message }]
+}
+
+/** Returns what the queue's state means, unless it runs; in one of `blockingStates` it holds the pull request back. */
+function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
+  const state = stateOf(queue)
+  if (state === '' || state === 'RUNNING') return []
+  const message = queueStateMessage(state)
+  if (message === undefined)
+    return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
+  const resume: Step = {
+    action: 'resume-queue',
+    when: 'If you manage the queue',
+    why: 'Resumes testing and merging, if you manage the queue.',
+  }
+  return [
+    {
+      code: `queue-${codeOf(state)}`,
+      message,
+      short: `queue ${codeOf(state).replaceAll('-', ' ')}`,
+      blocks: blockingStates.includes(state),
+      steps: canResume(state) ? [resume] : [],
+    },
+  ]
+}
+
+function positionFindings({ queue, entry }: Facts): readonly Finding[] {
+  if (entry === undefined) return []
+  const all = queueEntries(queue)
+  const ahead = all
+    .filter(({ position }) => position < entry.position)
+    .map(({ pr, state }) => (state === '' ? `#${pr}` : `#${pr} (${shorten(stateWords(state))})`))
+  const finding = (message: string) => [{ code: 'position', message }]
+  if (all.length === 1) return finding('It is the only pull request in the queue.')
+  if (ahead.length === 0) return finding(`It is first of ${all.length} in the queue.`)
+  const lanes = get(queue, 'mode') === 'parallel' ? ' in all lanes' : ''
+  return finding(
+    `It is at position ${entry.position} of ${all.length} in the queue. Ahead of it${lanes}: ${joinTruncated(ahead)}.`,
+  )
+}
+
+function slotFindings({ queue, entry, record }: Facts): readonly Finding[] {
+  const { testing, concurrency, isBatching } = testSlots(queue)
+  const numbers = (entries: readonly QueueEntry[]) => entries.map(({ pr }) => `#${pr}`)
+  const isFull = concurrency !== undefined && testing.length >= concurrency && !isBatching
+  const priority = getNumber(entry?.record, 'priorityValue')
+  const prioritized = queueEntries(queue).filter(
+    ({ position, state, record }) =>
+      state === 'PENDING' &&
+      position < (entry?.position ?? 0) &&
+      (getNumber(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
+  )
+  const findings = [
+    ...namesFinding(
+      'no-free-slot',
+      isFull ? numbers(testing) : [],
+      names =>
+        `The queue is at its limit of ${pluralize(concurrency ?? 0, 'concurrent test run')}: ${names}.`,
+    ),
+    ...namesFinding(
+      'lower-priority',
+      numbers(prioritized),
+      names =>
+        `Its priority is ${priorityName(priority ?? 0)}. Pull requests ahead with a higher priority: ${names}.`,
+    ),
+  ]
+  if (!isBatching || get(entry?.record, 'noBatch') === true || wasSplit(record)) return findings
+  const minSize = getNumber(queue, 'batchingMinSize')
+  const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
+  const size = minSize === undefined ? '' : ` of at least ${minSize}`
+  const time = minutes === undefined ? '' : ` and waits up to ${pluralize(minutes, 'minute')} to fill a batch`
+  return [
+    ...findings,
+    { code: 'batching', message: `The queue tests pull requests in batches${size}${time}.` },
+  ]
+}
+
+/** The codes of findings that another finding describes more exactly. */
+const generalFindings: readonly string[] = ['not-mergeable', 'mergeability-in-progress']
+
+/**
+ * Returns in a few words what holds a pull request back: `queue paused`, `conflicts with main`. Undefined if
+ * only its place in the queue does. `record` is its own record or its entry in the queue.
+ */
+export function shortReason(
+  pr: number,
+  targetBranch: string,
+  record: JsonObject,
+  queue: JsonObject,
+): string | undefined {
+  const state = stateOf(record)
+  const entry = queueEntries(queue).find(candidate => candidate.pr === pr)
+  const facts = { pr, targetBranch, record, queue, entry }
+  const findings = stateFindings(state, facts, undefined).filter(({ short }) => short !== undefined)
+  const exact = findings.filter(({ code }) => !generalFindings.includes(code))
+  const candidates = exact.length === 0 ? findings : exact
+  return (candidates.find(({ blocks }) => blocks === true) ?? candidates[0])?.short
+}

@@ -1,0 +1,167 @@
+import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../output/styled-text.ts'
+import { causerText } from '../records/reasons/reasons.ts'
+import { isFailedOrCancelled } from '../records/states.ts'
+import { failedCheckText } from '../records/test-run.ts'
+import { describeSince, formatOrdinal, joinTruncated, shorten } from '../values/format.ts'
+import type { Explanation, NextStep } from './explain-pull-request.ts'
+
+/** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
+const saidAbove = [
+  ...['not-found', 'not-ready', 'pending', 'testing', 'merged', 'failed', 'cancelled'],
+  ...['position', 'failing-checks', 'may-appear'],
+]
+
+/** The reasons of the service that only repeat the state. */
+const repeated = ['Its tests passed.', 'It was cancelled.', 'The queue merged it.']
+
+/**
+ * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
+ * of the pull request, `now` is in milliseconds since 1970. `time` says how long it may take, without a full stop.
+ */
+export const explanationProse = (
+  explanation: Explanation,
+  url: string,
+  now: number,
+  time?: string,
+): readonly StyledLine[] => [
+  ...findingLines(explanation, url, now),
+  ...(time === undefined ? [] : [`  ${timeSentence(time)}.`]),
+  ...nextLines(explanation.next, resubmissionLines(explanation)),
+]
+
+const timeSentence = (time: string): string => `The time to merge is ${time}`
+
+/** Returns what is known of a pull request, without what to do. */
+export const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
+  headline(explanation, url, now),
+  ...testRunLines(explanation),
+  ...explanation.reasons.flatMap(({ code, message }) =>
+    saidAbove.includes(code) || repeated.includes(message) ? [] : [`  ${message}`],
+  ),
+  ...causeLine(explanation),
+  ...unreadLines(explanation.unread),
+]
+
+/** Returns who caused that a pull request left or waits again, with the word of the service. */
+function causeLine({ state, reason, serviceReason, by }: Explanation): readonly StyledLine[] {
+  if (serviceReason === null || by === null || serviceReason === 'merge_item_now_ready') return []
+  if (!isFailedOrCancelled(state ?? '') && state !== 'PENDING') return []
+  const word = shorten(serviceReason)
+  if (reason?.includes(word)) return []
+  const line =
+    by === 'unknown' ? `Who caused it is not known (${word}).` : `Caused by ${causerText(by)} (${word}).`
+  return [[styled(`  ${line}`, 'dim')]]
+}
+
+/** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
+export function unreadLines(
+  unread: readonly { readonly what: string; readonly why: string }[],
+): readonly StyledLine[] {
+  const reasonOf = ({ why }: { readonly why: string }) => why.replace(/ for .* (?=\(\d{3}\))/, ' ')
+  return [...new Set(unread.map(reasonOf))].map(reason => {
+    const sources = unread.filter(source => reasonOf(source) === reason).map(({ what }) => what)
+    return `  The ${sources.join(' and ')} could not be read: ${reason}`
+  })
+}
+
+/** The longest title that is shown whole, in characters. */
+const maxTitleLength = 200
+
+/** Whether the pull request was tested in the past. */
+const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || verdict === 'merged'
+
+/** Returns the first line: `✗ #9 failed 3m ago: Fix the cart`, `● #7 pending for 4m, 3rd of 12`. */
+function headline(explanation: Explanation, url: string, now: number): StyledLine {
+  const { pr, verdict, state, since, title, queue, targetBranch } = explanation
+  const number = linkSpan(`#${pr}`, url)
+  const name = title === null ? '' : `: ${shorten(title, maxTitleLength)}`
+  if (verdict === 'not-found') return [number, ` is not in the queue for ${targetBranch}`, name]
+  if (state === null) return [number, ' is in an unknown state', name]
+  const age = describeSince(since === null ? undefined : shorten(since), now, isOver(explanation))
+  const position =
+    queue?.position == null ? '' : `, ${formatOrdinal(queue.position)} of ${queue.length} in the queue`
+  const { text, style } = stateSpan(state)
+  if (style === undefined) return [number, ' ', { text: shorten(text) }, age, position, name]
+  const [sign = '', ...words] = text.split(' ')
+  const span = (part: string): Span => ({ text: part, style })
+  return [span(sign), ' ', number, ' ', span(words.join(' ')), age, position, name]
+}
+
+/**
+ * Returns the lines about the test run: its failing checks with their pages, and if the service names the
+ * tested pull requests, how it was tested: alone or with others, and on top of which.
+ */
+function testRunLines(explanation: Explanation): readonly StyledLine[] {
+  const { pr, targetBranch, testRun, state, reasons, head } = explanation
+  const cause = state === 'FAILED' ? reasons.find(({ code }) => code === 'failed')?.message : undefined
+  if (testRun === null) return cause === undefined ? [] : [`  ${cause}`]
+  // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
+  const isBlamed =
+    state === 'FAILED' ? reasons.some(({ code }) => code === 'failing-checks') : !isOver(explanation)
+  const failingChecks = isBlamed ? testRun.failingChecks : []
+  const lines = failingChecks.map(
+    ({ name, url, conclusion }): StyledLine => [
+      `  ${failedCheckText(name, conclusion)}`,
+      ...(url === undefined ? [] : ['   ', linkSpan(url, url)]),
+    ],
+  )
+  const { tested, builtOn } = testRun
+  if (!tested.includes(pr)) return cause === undefined ? lines : [...lines, `  ${cause}`]
+  const numbers = (pullRequests: readonly number[]) => joinTruncated(pullRequests.map(other => `#${other}`))
+  const others = tested.filter(other => other !== pr)
+  const alone = builtOn.length === 0 ? ' alone,' : ''
+  const company = others.length === 0 ? alone : ` in a batch with ${numbers(others)},`
+  const base = builtOn.length === 0 ? targetBranch : `${targetBranch} and ${numbers(builtOn)}`
+  const at =
+    head !== null && /^[\da-f]{7,64}$/i.test(head)
+      ? ` at ${head.slice(0, 7)}${company === '' ? '' : ','}`
+      : ''
+  const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested${at}${company} on top of ${base}`
+  const isName = cause?.startsWith('GitHub') === true
+  const end =
+    cause === undefined ? '.' : `; ${isName ? cause : `${cause.charAt(0).toLowerCase()}${cause.slice(1)}`}`
+  return [...lines, `  ${sentence}${end}`]
+}
+
+/** Matches a command that takes several pull requests, and their numbers. */
+const commandOfSeveral = /^(mergeq pr (?:get|restart|submit|wait))((?: \d+)+)/
+
+/** Returns the steps of several pull requests: commands that differ only in the pull request are one command. */
+export function joinSteps(steps: readonly NextStep[]): readonly NextStep[] {
+  const joined = new Map<string, NextStep>()
+  for (const { command, ...step } of steps) {
+    const key = `${command?.replace(commandOfSeveral, '$1')} ${step.why}`
+    const [, , number = ''] = commandOfSeveral.exec(command ?? '') ?? []
+    const known = joined.get(key)?.command ?? undefined
+    const next = known?.replace(commandOfSeveral, `$&${number}`) ?? command
+    joined.set(key, { ...step, command: next })
+  }
+  return [...joined.values()]
+}
+
+/** Returns a step as a command to copy with its purpose below it, or with its condition before it. */
+function stepLines({ command, when, why }: NextStep): readonly StyledLine[] {
+  if (command === null) return [`  ${why}`]
+  return when === undefined ? [`  ${command}`, [styled(`    ${why}`, 'dim')]] : [`  ${when}: ${command}`]
+}
+
+/** Returns the steps, those with a condition last, and further lines. */
+export function nextLines(
+  steps: readonly NextStep[],
+  more: readonly StyledLine[] = [],
+): readonly StyledLine[] {
+  const isConditional = ({ when }: NextStep) => when !== undefined
+  const lines = [...steps.filter(step => !isConditional(step)), ...steps.filter(isConditional)].flatMap(
+    stepLines,
+  )
+  return lines.length + more.length === 0 ? [] : [[styled('Next', 'bold')], ...lines, ...more]
+}
+
+/** Returns a warning about submitting again, where that is not safe. */
+export function resubmissionLines({ verdict, submitAgain, next }: Explanation): readonly StyledLine[] {
+  if (verdict === 'merged' || verdict === 'not-found' || submitAgain.safe === true) return []
+  // A next step says it already.
+  if (next.some(({ command, why }) => command === null && why === submitAgain.why)) return []
+  const answer = submitAgain.safe === false ? 'No' : 'Not yet'
+  return [[styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')]]
+}

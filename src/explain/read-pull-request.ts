@@ -1,0 +1,68 @@
+import { readIfFound } from '../api/call.ts'
+import { getPartialPullRequest } from '../api/operations/pull-requests.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
+import type { UnreadSource } from '../api/reads/test-run.ts'
+import { readTestRunOf } from '../api/reads/test-run.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { isNotFound } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { testSlots } from '../records/queue-entries.ts'
+import { stateOf } from '../records/states.ts'
+import type { PullRequest } from '../values/pull-request.ts'
+import { type ExplainSources, type Explanation, explanationOf } from './explain-pull-request.ts'
+
+/**
+ * Reads what explains a pull request. Throws the error of its record.
+ *
+ * @param known its queue, if that was read already
+ */
+export async function explain(
+  pullRequest: PullRequest,
+  client: ServiceClient,
+  commandFor: ExplainSources['commandFor'],
+  known?: JsonObject,
+): Promise<Explanation> {
+  const { pr, repo, targetBranch } = pullRequest
+  const reads = [
+    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }),
+    known === undefined
+      ? tryRead(client, getQueue, { repo, targetBranch })
+      : { record: known, failure: undefined },
+  ] as const
+  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
+  await Promise.allSettled(reads)
+  const [submitted, queue] = await Promise.all(reads)
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
+  // The timeline of one that is tested names its batch.
+  const states = testSlots(queue.record ?? null).isBatching ? ['PENDING', 'TESTING'] : ['PENDING']
+  const record = submitted && (await withTimeline(client, submitted, pullRequest, { states }))
+  // What waits for its tests has no test run; its timeline may name one that ended.
+  const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))
+  const testRun = isTested ? await readTestRunOf(record, pullRequest, client) : {}
+  const unread: UnreadSource[] = []
+  if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
+  if (testRun.unread !== undefined) unread.push(testRun.unread)
+  return explanationOf({
+    pr,
+    repo,
+    targetBranch,
+    nameOf: client.nameOf,
+    commandFor,
+    record,
+    queue: hasNoQueue ? null : queue.record,
+    run: testRun.run,
+    unread,
+    now: client.host.clock.now(),
+  })
+}
+
+/** Returns an explanation as JSON: `explanationRecord`. */
+export function explanationJson(explanation: Explanation): JsonObject {
+  const { head: _, ...document } = explanation
+  const next = explanation.next.map(({ command, why }) => ({ command, why }))
+  if (explanation.testRun === null) return { ...document, next, testRun: null }
+  const { id, status, failingChecks, pending } = explanation.testRun
+  const failing = failingChecks.map(({ name }) => name)
+  return { ...document, next, testRun: { id, status, failing, pending } }
+}

@@ -1,0 +1,129 @@
+import { callOperation } from '../api/call.ts'
+import { readList, readToEnd } from '../api/list.ts'
+import { getMergeQueueMetrics, queueMetricsIn } from '../api/operations/metrics.ts'
+import { listPullRequests } from '../api/operations/pull-requests.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import { readBatches } from '../api/reads/batches.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { queueEntries } from '../records/queue-entries.ts'
+import type { Queue } from '../values/repository.ts'
+import {
+  explanationOfQueue,
+  type QueueExplanation,
+  type QueueSources,
+  unreadNotReady,
+} from './explain-queue.ts'
+import { explain, explanationJson } from './read-pull-request.ts'
+
+/** What is suggested about the queue, and about the pull request at its head. */
+interface QueueCommands {
+  readonly ofQueue: QueueSources['commandFor']
+  ofPullRequest(pr: number): Parameters<typeof explain>[2]
+}
+
+/** The most pull requests that are not ready of which something is read. */
+const maxRead = 20
+
+/** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
+export async function explainQueueAt(
+  values: Queue,
+  client: ServiceClient,
+  commands: QueueCommands,
+): Promise<QueueExplanation> {
+  const { response } = await callOperation(client, getQueue, values)
+  const [queue = {}] = response.records
+  const [head] = queueEntries(queue)
+  const reads = [
+    head === undefined
+      ? undefined
+      : readUnless(() => explain({ ...values, pr: head.pr }, client, commands.ofPullRequest(head.pr), queue)),
+    readBatches(queue, values, client, { limits: { maxRetries: 0 }, readsAlone: true }),
+    readNotReady(values, client),
+    readNotReadyCount(values, client),
+  ] as const
+  // All reads finish before an error is thrown: otherwise the others would lose their connections and retry.
+  await Promise.allSettled(reads)
+  const [explained, batches, listed, counted] = await Promise.all(reads)
+  const unread = [
+    ...(explained?.why === undefined ? [] : [{ what: 'head of the queue', why: explained.why }]),
+    ...(listed.why === undefined ? [] : [{ what: unreadNotReady, why: listed.why }]),
+    ...(counted.why === undefined ? [] : [{ what: 'metrics', why: counted.why }]),
+  ]
+  return explanationOfQueue({
+    ...values,
+    nameOf: client.nameOf,
+    commandFor: commands.ofQueue,
+    queue,
+    head: explained?.value,
+    batches,
+    notReady: listed.records,
+    notReadyCount: listed.isComplete ? listed.records.length : counted.count,
+    unread,
+    now: client.host.clock.now(),
+  })
+}
+
+/** Reads something that can be left out; returns why it could not be read. Throws what every read would have. */
+async function readUnless<T>(
+  read: () => Promise<T>,
+): Promise<{ readonly value?: T | undefined; readonly why?: string }> {
+  try {
+    return { value: await read() }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    return { why: failure.message }
+  }
+}
+
+interface NotReadyList {
+  readonly records: readonly JsonObject[]
+  readonly isComplete: boolean
+  readonly why?: string | undefined
+}
+
+/** Lists the pull requests that are not ready; none, without a reason, where the service lacks the operation. */
+async function readNotReady(values: Queue, client: ServiceClient): Promise<NotReadyList> {
+  const records: JsonObject[] = []
+  const { list } = listPullRequests
+  if (list === undefined) return { records, isComplete: false }
+  const { value: end, why } = await readUnless(async () => {
+    try {
+      const wanted = {
+        ...values,
+        states: ['NOT_READY'],
+        limit: maxRead,
+        maxPages: undefined,
+        pageSize: undefined,
+      }
+      return await readToEnd(readList(client, list(wanted, client.host.clock.now(), client.nameOf)), record =>
+        records.push(record),
+      )
+    } catch (error) {
+      if (isNotFound(toMergeqError(error))) return undefined
+      throw error
+    }
+  })
+  return { records, isComplete: end?.complete === true, why: why ?? end?.problem ?? end?.failure?.message }
+}
+
+/** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
+async function readNotReadyCount(
+  place: Queue,
+  client: ServiceClient,
+): Promise<{ readonly count?: number | undefined; readonly why?: string }> {
+  const { value, why } = await readUnless(async () => {
+    const { response } = await callOperation(client, getMergeQueueMetrics, { repo: place.repo })
+    return queueMetricsIn(response.bytes, place)?.numbers.awaitingMergeability
+  })
+  return why === undefined ? { count: value } : { why }
+}
+
+/** Returns an explanation as JSON: `queueExplanationRecord`. */
+export const queueExplanationJson = (explanation: QueueExplanation): JsonObject => ({
+  ...explanation,
+  head: explanation.head === null ? null : explanationJson(explanation.head),
+  next: explanation.next.map(({ command, why }) => ({ command, why })),
+})

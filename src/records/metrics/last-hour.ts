@@ -1,0 +1,173 @@
+import type { Repository } from '../../values/repository.ts'
+import { isCounted, parseNumber, type Sample } from './exposition.ts'
+
+/** The histograms of a queue: times in seconds, of pull requests in the last hour. */
+export type QueueHistogram =
+  | ('timeInQueue' | 'waitDuration' | 'testDuration')
+  // The time in one state.
+  | `timeIn ${string}`
+
+/** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
+type QueueNumber =
+  | ('depth' | 'earlierDepth' | 'awaitingMergeability' | 'testing' | 'restarts')
+  | ('merged' | 'failed' | 'cancelled')
+
+const numberSeries = new Map<string, QueueNumber>([
+  ['mq_depth_current', 'depth'],
+  ['mq_queue_depth_current', 'earlierDepth'],
+  ['mq_awaiting_mergeability', 'awaitingMergeability'],
+  ['mq_testing_slots_active', 'testing'],
+  ['mq_pr_restarts_1h_total', 'restarts'],
+  ['mq_pr_conclusions_1h_total merged', 'merged'],
+  ['mq_pr_conclusions_1h_total failed', 'failed'],
+  ['mq_pr_conclusions_1h_total cancelled', 'cancelled'],
+])
+
+const histogramSeries = new Map<string, QueueHistogram>([
+  ['mq_pr_time_in_queue_1h_seconds', 'timeInQueue'],
+  ['mq_pr_wait_duration_1h_seconds', 'waitDuration'],
+  ['mq_pr_test_duration_1h_seconds', 'testDuration'],
+])
+
+const histogramOfState = (family: string, state = ''): QueueHistogram | undefined =>
+  family === 'mq_pr_state_duration_1h_seconds' && state !== '' ? `timeIn ${state.toLowerCase()}` : undefined
+
+/** A cumulative bucket: `count` values were at most `bound`. */
+export interface Bucket {
+  readonly bound: number
+  readonly count: number
+}
+
+/** The metrics of a queue: the sum over its test runs and the test runs of its bisections. */
+export interface QueueMetrics {
+  /** `owner/name`; undefined if the series do not say it. */
+  readonly repo: string | undefined
+  readonly branch: string
+  readonly numbers: Readonly<Partial<Record<QueueNumber, number>>>
+  readonly bisecting: number
+  /**
+   * The buckets of each histogram, in seconds and in ascending order. The time in the queue is that of pull
+   * requests that merged, if the series distinguish conclusions.
+   */
+  readonly histograms: Readonly<Partial<Record<QueueHistogram, readonly Bucket[]>>>
+}
+
+/** What is known of a queue beside its record; undefined where that is nothing. */
+export interface QueueActivity {
+  /** The usual time in the queue in the last hour, in milliseconds. */
+  readonly usual?: number | undefined
+  /** How many pull requests are not ready, which a queue does not list. */
+  readonly notReady?: number | undefined
+  /** The pull requests under test that share a test run, or are tested alone. */
+  readonly batches?: readonly (readonly number[])[] | undefined
+}
+
+export interface MetricsSummary {
+  readonly queues: readonly QueueMetrics[]
+  /** The number of series that belong to no queue or are not known; a histogram is one. */
+  readonly otherSeries: number
+}
+
+interface QueueSums {
+  readonly repo: string | undefined
+  readonly branch: string
+  readonly numbers: Partial<Record<QueueNumber, number>>
+  bisecting: number
+  /** The count of each bound, of each histogram. */
+  readonly histograms: Map<QueueHistogram, Map<number, number>>
+}
+
+export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
+  const queues = new Map<string, QueueSums>()
+  let otherSeries = 0
+  for (const sample of samples) if (!addSample(queues, sample) && isCounted(sample)) otherSeries++
+  return { queues: [...queues.values()].map(toQueueMetrics), otherSeries }
+}
+
+/**
+ * Adds a sample to the sums of its queue; NaN and infinities are ignored. Returns false for a series whose
+ * name, `queue_type` or `conclusion` is not known, or that does not name its branch.
+ */
+function addSample(queues: Map<string, QueueSums>, { name, labels, value }: Sample): boolean {
+  const { repo, branch, queue_type: queueType = 'main', conclusion, le } = labels
+  if (branch === undefined || !/^(?:main|bisection)$/.test(queueType)) return false
+  if (conclusion !== undefined && !/^(?:merged|failed|cancelled)$/.test(conclusion)) return false
+  const [, family = '', part] = /^(.*)_(bucket|sum|count)$/.exec(name) ?? []
+  const number = numberSeries.get(name) ?? numberSeries.get(`${name} ${conclusion}`)
+  const histogram = histogramSeries.get(family) ?? histogramOfState(family, labels.state)
+  const bound = part === 'bucket' ? parseNumber(le ?? '') : undefined
+  if (number === undefined && histogram === undefined) return false
+  if (part === 'bucket' && bound === undefined) return false
+
+  const key = JSON.stringify([repo, branch])
+  const newQueue: QueueSums = { repo, branch, numbers: {}, bisecting: 0, histograms: new Map() }
+  const queue = queues.get(key) ?? newQueue
+  queues.set(key, queue)
+  if (number !== undefined && Number.isFinite(value)) {
+    queue.numbers[number] = (queue.numbers[number] ?? 0) + value
+    if (number === 'depth' && queueType === 'bisection') queue.bisecting += value
+  }
+  if (histogram !== undefined && bound !== undefined && (conclusion ?? 'merged') === 'merged') {
+    const counts = queue.histograms.get(histogram) ?? new Map<number, number>()
+    queue.histograms.set(histogram, counts)
+    if (Number.isFinite(value)) counts.set(bound, (counts.get(bound) ?? 0) + value)
+  }
+  return true
+}
+
+function toQueueMetrics({ numbers, histograms, ...queue }: QueueSums): QueueMetrics {
+  const { earlierDepth, ...others } = numbers
+  const toBuckets = (counts: ReadonlyMap<number, number>) =>
+    [...counts].map(([bound, count]) => ({ bound, count })).sort((one, other) => one.bound - other.bound)
+  return {
+    ...queue,
+    numbers: earlierDepth === undefined ? others : { depth: earlierDepth, ...others },
+    histograms: Object.fromEntries([...histograms].map(([name, counts]) => [name, toBuckets(counts)])),
+  }
+}
+
+/**
+ * Returns the metrics of a queue. The series do not say the host of the repository, and its name is compared
+ * without case, as GitHub does.
+ */
+export function findQueue(
+  { queues }: MetricsSummary,
+  { owner, name }: Pick<Repository, 'owner' | 'name'>,
+  branch: string,
+): QueueMetrics | undefined {
+  const repoName = `${owner}/${name}`.toLowerCase()
+  return queues.find(queue => queue.branch === branch && (queue.repo ?? repoName).toLowerCase() === repoName)
+}
+
+export interface Quantile {
+  readonly value: number
+  readonly between: readonly [lower: number, upper: number]
+}
+
+/**
+ * Returns the quantile of a histogram for a share from 0 to 1, interpolated within a bucket like
+ * `histogram_quantile` of Prometheus; between the highest finite bound and infinity, the value is that bound.
+ * Undefined if the histogram is empty or has no `+Inf` bucket.
+ */
+export function quantileOf(share: number, buckets: readonly Bucket[]): Quantile | undefined {
+  const last = buckets.at(-1)
+  if (buckets.length < 2 || last?.bound !== Number.POSITIVE_INFINITY || !(last.count > 0)) return undefined
+  const rank = share * last.count
+  const index = buckets.findIndex(({ count }) => count >= rank)
+  const bucket = buckets[index] ?? last
+  const { bound: lower, count: countBelow } = buckets[index - 1] ?? { bound: 0, count: 0 }
+  if (bucket === last) return { value: lower, between: [lower, last.bound] }
+  const fraction = bucket.count > countBelow ? (rank - countBelow) / (bucket.count - countBelow) : 0
+  return { value: lower + (bucket.bound - lower) * fraction, between: [lower, bucket.bound] }
+}
+
+/**
+ * Returns the time that half of the pull requests that merged in the last hour of a queue did not exceed, interpolated
+ * within its bucket, in milliseconds. Undefined if nothing merged, or if more than half of the pull requests took longer
+ * than the highest bucket.
+ */
+export function usualTimeInQueue(queue: QueueMetrics | undefined): number | undefined {
+  const median = quantileOf(0.5, queue?.histograms.timeInQueue ?? [])
+  const isKnown = median !== undefined && median.between[1] !== Number.POSITIVE_INFINITY
+  return isKnown ? median.value * 1000 : undefined
+}

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest'
+import { mergeq, type Outcome } from '../support/harness.ts'
+
+// How a list is read page by page, shown with `flaky list`. How a range is cut into windows:
+// test/values/time-range.test.ts.
+
+interface Page {
+  readonly ids?: readonly (string | object)[]
+  /** The token of the next page; none without it. */
+  readonly next?: string | null
+  readonly page?: object
+  readonly status?: number
+}
+
+/** Lists failing tests from pages that are found by the token and the number of the request. */
+const walk = (
+  flags: string,
+  pages: Readonly<Record<string, Page>> | ((token: string, index: number) => Page),
+) =>
+  mergeq(`flaky list -R acme/web --org acme --retries 0 ${flags}`, {
+    answer: ({ body }, index) => {
+      const { page_token: token = '' } = JSON.parse(body).page_query
+      const found = typeof pages === 'function' ? pages(token, index) : pages[token]
+      const { ids = [], next, page, status } = found ?? { status: 400 }
+      const tests = ids.map(id => (typeof id === 'string' ? { id, name: id } : id))
+      const document = { tests, page: { ...page, next_page_token: next } }
+      return status === undefined ? { body: JSON.stringify(document) } : { status, body: 'no' }
+    },
+  })
+
+const ids = ({ out }: Outcome) => out.split('\n').filter(line => line !== '')
+const sent = ({ requests }: Outcome) => requests.map(({ body }) => JSON.parse(body))
+const tokens = (outcome: Outcome) => sent(outcome).map(({ page_query }) => page_query.page_token)
+
+const totals = { total_rows: 3, total_pages: 1, page_index: 0 }
+
+interface Walk {
+  readonly flags?: string
+  readonly pages: Parameters<typeof walk>[1]
+  readonly code: number
+  /** The ids that are printed, each a letter. */
+  readonly ids: string
+  readonly requests: number
+  /** Parts of standard error. */
+  readonly err?: readonly string[]
+}
+
+/** Pages that follow each other, with the tests that each letter stands for. */
+const chain = (...pages: readonly string[]): Readonly<Record<string, Page>> =>
+  Object.fromEntries(
+    pages.map((ids, index) => [
+      index === 0 ? '' : `p${index}`,
+      { ids: [...ids], next: index === pages.length - 1 ? '' : `p${index + 1}` },
+    ]),
+  )
+const first: Page = { ids: ['a'], next: 'p2' }
+const endless = (_: string, index: number): Page => ({ ids: [`${index}`], next: `p${index + 1}` })
+const range = '2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z'
+
+test.each<readonly [title: string, walked: Walk]>([
+  [
+    'pages are followed until the token is empty',
+    { pages: chain('a', 'b', 'c'), code: 0, ids: 'abc', requests: 3, err: ['3 tests ', range] },
+  ],
+  ['a null token is the end', { pages: { '': { ids: ['a'], next: null } }, code: 0, ids: 'a', requests: 1 }],
+  ['no token is the end', { pages: { '': { ids: ['a'] } }, code: 0, ids: 'a', requests: 1 }],
+  [
+    'tokens decide when the list ends, not totals',
+    {
+      pages: { '': { ...first, page: totals }, p2: { ids: ['b', 'c', 'd'], next: '', page: totals } },
+      code: 0,
+      ids: 'abcd',
+      requests: 2,
+    },
+  ],
+  [
+    'a token that comes again ends the list, which is incomplete',
+    {
+      pages: { ...chain('a', 'b', 'c', ''), p3: { ids: ['d'], next: 'p1' } },
+      code: 17,
+      ids: 'abcd',
+      requests: 4,
+      err: ['the same page token twice'],
+    },
+  ],
+  [
+    'a token that names its own page ends the list after two requests',
+    { pages: token => ({ ids: [token || 'a'], next: 'b' }), code: 17, ids: 'ab', requests: 2 },
+  ],
+  [
+    'tokens without end stop at --max-pages, and the hint names it',
+    { flags: '--max-pages 3', pages: endless, code: 17, ids: '012', requests: 3, err: ['--max-pages'] },
+  ],
+  [
+    'exactly --max-pages pages are complete',
+    { flags: '--max-pages 2', pages: chain('a', 'b'), code: 0, ids: 'ab', requests: 2 },
+  ],
+  [
+    'a row that comes again on a later page is one row, with a note',
+    {
+      pages: chain('ab', 'abac'),
+      code: 0,
+      ids: 'abc',
+      requests: 2,
+      err: ['3 tests ', '3 duplicate rows'],
+    },
+  ],
+  [
+    'a page that fails for good keeps the rows before it, and the list is incomplete',
+    { pages: { '': first, p2: { status: 500 } }, code: 17, ids: 'a', requests: 2, err: ['incomplete'] },
+  ],
+  [
+    'a token that is revoked between pages is the reason that is reported',
+    {
+      pages: { '': first, p2: { status: 401 } },
+      code: 4,
+      ids: 'a',
+      requests: 2,
+      err: ['rejected the token', 'incomplete'],
+    },
+  ],
+  [
+    'a first page that fails prints nothing',
+    { pages: () => ({ status: 500 }), code: 7, ids: '', requests: 1 },
+  ],
+  [
+    '--limit is kept although the service sends more',
+    { flags: '--limit 3', pages: chain('abcdef', 'g'), code: 0, ids: 'abc', requests: 1 },
+  ],
+])('%s', async (_, { flags = '', pages, err = [], ...expected }) => {
+  const outcome = await walk(`--fields id ${flags}`, pages)
+  const { code, requests } = outcome
+  expect({ code, ids: ids(outcome).join(''), requests: requests.length }).toEqual(expected)
+  for (const part of err) expect(outcome.err).toContain(part)
+  // All pages are of the same window.
+  expect(new Set(sent(outcome).map(({ start_time }) => start_time)).size).toBe(1)
+})
+
+describe('as JSON', () => {
+  test.each([
+    [1, false],
+    [2, true],
+  ])('a list of two with --limit %i is complete: %s', async (limit, complete) => {
+    const { code, out } = await walk(`--limit ${limit} --json`, chain('a', 'b'))
+    expect({ code, complete: JSON.parse(out).window.complete }).toEqual({ code: 0, complete })
+  })
+
+  test.each([
+    ['--limit 2', 'p1'],
+    ['--limit 1', ''],
+    ['--limit 2 --sort name', undefined],
+    ['--max-pages 1', 'p1'],
+    ['--limit 2 --since 14d', ''],
+  ])('%s prints a cursor only where it continues after the last record: %j', async (flags, token) => {
+    const { out } = await walk(`${flags} --json`, chain('ab', 'c'))
+    expect(JSON.parse(out).page.next_page_token).toBe(token)
+  })
+
+  test('--page-token gives one page, as the service gives it', async () => {
+    const pages = { p2: { ids: ['b'], next: 'p3', page: { total_rows: 9 } } }
+    const outcome = await walk('--page-token p2 --json', pages)
+    expect({ code: outcome.code, tokens: tokens(outcome) }).toEqual({ code: 0, tokens: ['p2'] })
+    expect(JSON.parse(outcome.out)).toMatchObject({
+      tests: [{ id: 'b' }],
+      page: { total_rows: 9, next_page_token: 'p3' },
+      window: { complete: false },
+    })
+  })
+})
+
+describe('a range of time', () => {
+  test('20 days are read in windows, newest first, each test once', async () => {
+    const outcome = await walk('--fields id --since 20d', (_, index) => ({ ids: ['every', `w${index}`] }))
+    expect({ code: outcome.code, ids: ids(outcome) }).toEqual({ code: 0, ids: ['every', 'w0', 'w1', 'w2'] })
+    expect(sent(outcome)).toMatchObject([
+      { start_time: '2025-12-29T12:00:00.000Z', end_time: '2026-01-05T12:00:00.000Z' },
+      { start_time: '2025-12-22T12:00:00.000Z', end_time: '2025-12-29T12:00:00.000Z' },
+      { start_time: '2025-12-16T12:00:00.000Z', end_time: '2025-12-22T12:00:00.000Z' },
+    ])
+    expect(outcome.err).toContain('2025-12-16T12:00:00.000Z to 2026-01-05T12:00:00.000Z')
+  })
+
+  test('a page token of one window may come again in the next', async () => {
+    const outcome = await walk('--fields id --since 14d', (token, index) => ({
+      ids: [`t${index}`],
+      next: token === '' ? 'p2' : '',
+    }))
+    expect({ code: outcome.code, tokens: tokens(outcome) }).toEqual({ code: 0, tokens: ['', 'p2', '', 'p2'] })
+  })
+})
+
+describe('filters and order', () => {
+  const [a, b, c, d] = [
+    {
+      id: 'a',
+      name: 'cart total',
+      file_path: 'src/cart/total.ts',
+      quarantined: true,
+      codeowners: ['@acme/web'],
+      failure_rate_last_7d: 0.5,
+      pull_requests_impacted_last_7d: 1,
+      status: { timestamp: '2026-01-03T00:00:00Z' },
+    },
+    {
+      id: 'b',
+      name: 'cart/add',
+      file_path: 'src/add.ts',
+      quarantined: false,
+      codeowners: [],
+      failure_rate_last_7d: 0.1,
+      pull_requests_impacted_last_7d: 9,
+      status: { timestamp: 'soon' },
+    },
+    {
+      id: 'c',
+      name: 'Login',
+      file_path: 'src/login.tsx',
+      quarantined: null,
+      codeowners: null,
+      failure_rate_last_7d: 0.9,
+      most_common_failures: [{ last_occurrence: '2026-01-05T00:00:00Z' }],
+    },
+    { id: 'd' },
+  ]
+  const pages = { '': { ids: [a, b], next: 'p2' }, p2: { ids: [c, d] } }
+
+  test.each([
+    ['', 'abcd'],
+    ['--quarantined', 'a'],
+    ['--no-quarantined', 'b'],
+    ['--owner @acme/web', 'a'],
+    ['--min-failure-rate 0.5', 'ac'],
+    ["--name 'cart*'", 'ab'],
+    ["--name 'cart?total'", 'a'],
+    ['--name cart', ''],
+    ["--path 'src/*.ts'", 'b'],
+    ["--path 'src/**'", 'abc'],
+    ["--path 'src/**/*.ts'", 'ab'],
+    ["--name 'cart*' --no-quarantined", 'b'],
+  ])('of the tests a to d, %j keeps %j, and reads every page', async (flags, expected) => {
+    const outcome = await walk(`--fields id ${flags}`, pages)
+    expect({ code: outcome.code, ids: ids(outcome).join(''), requests: outcome.requests.length }).toEqual({
+      code: 0,
+      ids: expected,
+      requests: 2,
+    })
+  })
+
+  test.each([
+    ['impact', /^ba/],
+    ['rate', /^cab/],
+    ['recent', /^ca/],
+    ['name', /^dcab/],
+  ])('--sort %s reads every page first; unreadable dates do not matter', async (key, expected) => {
+    const whole = ids(await walk(`--fields id --sort ${key}`, pages))
+    expect(whole).toHaveLength(4)
+    expect(whole.join('')).toMatch(expected)
+    const cut = await walk(`--fields id --sort ${key} --limit 1`, pages)
+    expect({ ids: ids(cut), requests: cut.requests.length }).toEqual({ ids: whole.slice(0, 1), requests: 2 })
+  })
+})

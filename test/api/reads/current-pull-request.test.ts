@@ -1,0 +1,345 @@
+import { describe, expect, test } from 'vitest'
+import type { GitResult, Host } from '../../../src/host/host.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { clientOf, nodeHost } from '../../support/library-client.ts'
+
+const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'
+const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
+const ref = (sha: string, number: number) => `${sha}\trefs/pull/${number}/head\n`
+const fails = (err: string, code = 128): GitResult => ({ code, out: '', err })
+const prints = (out: string): GitResult => ({ code: 0, out })
+const denied = fails(
+  'git@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n',
+)
+
+/** What git says in a checkout of the branch fix-cart, by the words of the command. */
+const checkout: Readonly<Record<string, GitResult>> = {
+  'remote -v': prints(
+    'origin\tgit@github.com:acme/web.git (fetch)\norigin\tgit@github.com:acme/web.git (push)\n',
+  ),
+  'rev-parse HEAD': prints(`${commit}\n`),
+  'symbolic-ref --quiet HEAD': prints('refs/heads/fix-cart\n'),
+  'rev-parse --symbolic-full-name refs/remotes/origin/HEAD': prints('refs/remotes/origin/main\n'),
+  'ls-remote': denied,
+}
+
+const record = (fields: object = {}) =>
+  JSON.stringify({
+    state: 'pending',
+    isCurrentlySubmittedToQueue: true,
+    prNumber: 123,
+    prSha: commit,
+    ...fields,
+  })
+const unknown: Answer = { status: 404, body: 'not found' }
+
+/** A service that knows the pull request by its branch, or what it answers instead. */
+const service =
+  (byBranch: Answer = { body: record() }) =>
+  ({ body, path }: Seen): Answer => {
+    if (JSON.parse(body).pr?.branch !== undefined) return byBranch
+    return path.endsWith('/getSubmittedPullRequest') ? { body: record() } : { body: 'OK' }
+  }
+
+/** Runs a command line in a checkout where git also says something else. */
+async function inCheckout(
+  line: string,
+  git: Readonly<Record<string, GitResult>> = {},
+  setting: Setting = {},
+) {
+  const results = { ...checkout, ...git }
+  const { code, out, err, requests } = await mergeq(line, {
+    answer: service(),
+    spawn: (program, args) => answerGit(results, program, args),
+    ...setting,
+  })
+  const sent = requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))
+  return { code, out, err, sent }
+}
+
+/** Returns what git says to a command line. */
+function answerGit(results: Readonly<Record<string, GitResult>>, program: string, args: readonly string[]) {
+  const words = [program, ...args].join(' ')
+  return Object.entries(results).find(([key]) => words.includes(` ${key}`))?.[1] ?? fails('fatal: odd')
+}
+
+test('git gets no variable of a checkout when it asks a remote, in any case of letters', async () => {
+  const seen: string[] = []
+  await inCheckout(
+    'pr get',
+    {},
+    {
+      platform: 'win32',
+      env: { Git_Dir: '.git', git_common_dir: '.git' },
+      spawn: (program, args, { env }) => {
+        if (args.includes('ls-remote'))
+          seen.push(...Object.keys(env).filter(name => /^git_.*dir$/i.test(name)))
+        return answerGit(checkout, program, args)
+      },
+    },
+  )
+  expect(seen).toEqual(['GIT_DIR'])
+})
+
+const byBranch = { path: '/v1/getSubmittedPullRequest', pr: { branch: 'fix-cart' } }
+
+describe('the pull request of the current branch', () => {
+  test('is used if none has the current commit as its head', async () => {
+    for (const lsRemote of [denied, prints(ref(other, 7)), prints('')]) {
+      const { code, out, err, sent } = await inCheckout('pr get --json', { 'ls-remote': lsRemote })
+      expect({ code, out, err }).toEqual({ code: 0, out: `${record({ state: 'PENDING' })}\n`, err: '' })
+      expect(sent).toEqual([byBranch, { path: '/v1/getSubmittedPullRequest', pr: { number: 123 } }])
+    }
+  })
+
+  test('is not looked up if the current commit is the head of one pull request', async () => {
+    const { code, sent } = await inCheckout('pr get', {
+      'ls-remote': prints(ref(commit, 123) + ref(other, 8)),
+    })
+    expect({ code, sent }).toEqual({
+      code: 0,
+      sent: [{ path: '/v1/getSubmittedPullRequest', pr: { number: 123 } }],
+    })
+  })
+
+  test.each([
+    ['is found by the commit of the upstream, if the current commit is not pushed', commit, 8],
+    ['is not the one that the target branch came from, if the branch was not pushed', other, 123],
+  ])('%s', async (_, main, pr) => {
+    const { sent } = await inCheckout('pr get', {
+      'ls-remote': prints(ref(other, 8)),
+      'rev-parse @{upstream}': prints(`${other}\n`),
+      'rev-parse refs/remotes/origin/HEAD': prints(`${main}\n`),
+    })
+    expect(sent.at(-1)).toEqual({ path: '/v1/getSubmittedPullRequest', pr: { number: pr } })
+  })
+
+  const ahead = {
+    'ls-remote': prints(ref(other, 8)),
+    'rev-parse refs/remotes/origin/HEAD': prints(`${commit}\n`),
+    [`rev-list --count ${other}..HEAD`]: prints('2\n'),
+  }
+
+  test.each([
+    ['the upstream', '@{upstream}', ahead['ls-remote'], 8],
+    [
+      'the branch of the same name, without an upstream',
+      'refs/remotes/origin/fix-cart',
+      ahead['ls-remote'],
+      8,
+    ],
+    ['the branch alone, if the remote cannot be asked', '@{upstream}', denied, 123],
+  ])(
+    'a read goes on with the pull request of %s and says so, a change sends nothing',
+    async (_, ref, lsRemote, pr) => {
+      const git = { ...ahead, [`rev-parse ${ref}`]: prints(`${other}\n`), 'ls-remote': lsRemote }
+      const sentence = `Your branch has 2 commits that are not pushed. The pull request of the pushed commits is #${pr}.`
+      const answer = service({ body: record({ prNumber: pr }) })
+      const read = await inCheckout('pr get --exit-status', git, {
+        answer: seen => (seen.body.includes('"number"') ? { body: record({ prNumber: pr }) } : answer(seen)),
+      })
+      expect(read.code).toBe(8)
+      expect(read.sent.at(-1)).toEqual({ path: '/v1/getSubmittedPullRequest', pr: { number: pr } })
+      expect(read.err).toContain(sentence)
+      const change = await inCheckout('pr submit --repo acme/web', git)
+      expect({ code: change.code, out: change.out }).toEqual({ code: 2, out: '' })
+      expect(change.sent.filter(({ path }) => !path.includes('getSubmitted'))).toEqual([])
+      expect(change.err).toBe(
+        `mergeq: ${sentence}\n  Push first, or run: mergeq pr submit ${pr} --repo acme/web\n`,
+      )
+    },
+  )
+
+  test('decides between several pull requests with the current commit', async () => {
+    const several = { 'ls-remote': prints(ref(commit, 7) + ref(other, 8) + ref(commit, 123)) }
+    const { code, sent } = await inCheckout('pr restart', several)
+    expect({ code, sent }).toEqual({
+      code: 0,
+      sent: [byBranch, { path: '/v1/restartTestsOnPullRequest', pr: { number: 123 } }],
+    })
+    const { err } = await inCheckout('pr restart', several, { answer: service(unknown) })
+    expect(err).toContain(
+      '  Commit 2ff2b16 is the head of several pull requests in github.com/acme/web: #7, #123.\n',
+    )
+  })
+
+  test.each([
+    ['pr submit', 'submitPullRequest'],
+    ['pr cancel', 'cancelPullRequest'],
+    ['pr targets --all', 'setImpactedTargets'],
+    ['pr wait --timeout 0', 'getSubmittedPullRequest'],
+    ['pr explain', 'getSubmittedPullRequest'],
+  ])('is found by `%s`', async (line, operation) => {
+    const { sent } = await inCheckout(line)
+    expect(sent[0]).toEqual(byBranch)
+    expect(sent).toContainEqual({
+      path: `/v1/${operation}`,
+      pr: operation === 'setImpactedTargets' ? { number: 123, sha: commit } : { number: 123 },
+    })
+  })
+
+  test('-v says where the number came from, and why the commit did not give it', async () => {
+    const { err } = await inCheckout('pr get -v')
+    expect(err).toContain(
+      'pull request by commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey)\n',
+    )
+    expect(err).toContain('\npr: 123 (branch fix-cart)\n')
+    const { err: byCommit } = await inCheckout('pr get -v', { 'ls-remote': prints(ref(commit, 7)) })
+    expect(byCommit).toContain('pr: 7 (the pull requests at git remote origin)\n')
+    expect((await inCheckout('pr get -v', {}, { env: { MERGEQ_PR: '9' } })).err).toContain(
+      'pr: 9 (MERGEQ_PR)\n',
+    )
+  })
+
+  test('with --dry-run the service is not asked, and the error says so', async () => {
+    const { code, out, err, sent } = await inCheckout('pr cancel --dry-run')
+    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
+    expect(err).toBe(
+      `mergeq: No pull request was found for branch fix-cart.
+  git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
+  --dry-run does not ask the service by branch.
+  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123
+`,
+    )
+    const { code: found } = await inCheckout('pr cancel --dry-run', { 'ls-remote': prints(ref(commit, 7)) })
+    expect(found).toBe(0)
+  })
+
+  test.each([
+    [{ status: 401, body: 'bad token' }, 4],
+    [{ status: 503, body: 'down' }, 7],
+    [{ status: 404, body: '<html>', headers: { 'content-type': 'text/html' } }, 5],
+  ] as const)('an error of the service is that error: %j', async (answer, code) => {
+    const result = await inCheckout('pr get --retries 0', {}, { answer: service(answer) })
+    expect({ code: result.code, sent: result.sent }).toEqual({ code, sent: [byBranch] })
+    expect(result.err).not.toContain('No pull request')
+  })
+
+  test('without a token the error is that of the token', async () => {
+    const { code, err, sent } = await inCheckout('pr get', {}, { env: { MERGEQ_TOKEN: '' } })
+    expect({ code, sent }).toEqual({ code: 4, sent: [] })
+    expect(err).not.toContain('No pull request')
+  })
+})
+
+describe('if no pull request is found, the error says what was tried and why it failed', () => {
+  const asked = 'The service has no pull request for branch fix-cart.'
+  const notAccepted = (reason: string) =>
+    `git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: ${reason}.`
+  const refused = (err: string) => ({ 'ls-remote': fails(err) })
+  const cases: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, line: string])[] =
+    [
+      ['ls-remote is denied', {}, notAccepted('git@github.com: Permission denied (publickey)')],
+      [
+        'ls-remote times out',
+        { 'ls-remote': { code: 137, out: '', timedOut: true } },
+        'git ls-remote git@github.com:acme/web.git, without the settings of the checkout, did not finish within 10s.',
+      ],
+      [
+        'git fails with a credential in its message',
+        refused("remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n"),
+        notAccepted("unable to access 'https://github.com/acme/web/': odd"),
+      ],
+      ['git fails without a word', { 'ls-remote': fails('', 3) }, notAccepted('exit code 3')],
+      [
+        'no pull request has the commit',
+        { 'ls-remote': prints(ref(other, 7)) },
+        'Commit 2ff2b16 is not the head of a pull request in github.com/acme/web.',
+      ],
+      [
+        'the remote has no pull requests',
+        { 'ls-remote': prints('') },
+        'Remote origin lists no pull requests.',
+      ],
+      [
+        'the remote is not asked over http',
+        { 'remote -v': prints('origin\thttp://github.com/acme/web.git (fetch)\n') },
+        'Remote origin uses http; only https and ssh are supported.',
+      ],
+      [
+        'the commit is missing',
+        { 'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path") },
+        "Ambiguous argument 'HEAD': unknown revision or path.",
+      ],
+    ]
+  test.each(cases)('%s', async (_, git, line) => {
+    const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
+    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
+    const all = [line, asked, 'MERGEQ_PR is not set. Specify a pull request: mergeq pr get 123']
+    expect(err).toBe(
+      `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
+    )
+  })
+
+  test('the record has no number', async () => {
+    const { code, err } = await inCheckout('pr get', {}, { answer: service({ body: '{"state":"pending"}' }) })
+    expect(code).toBe(2)
+    expect(err).toContain('  The record of the service has no pull request number.\n')
+  })
+
+  const onBranch = (branch: string, reason: string) => `No pull request was found for ${branch}.
+  ${notAccepted('git@github.com: Permission denied (publickey)')}
+  ${reason}.`
+  const notGiven = (reason: string) => `No pull request was given.
+  ${reason}.`
+  const unasked: readonly (readonly [command: string, result: GitResult, err: string])[] = [
+    [
+      'symbolic-ref --quiet HEAD',
+      prints('refs/heads/main\n'),
+      onBranch('branch main', 'The current branch, main, is the target branch'),
+    ],
+    ['symbolic-ref --quiet HEAD', fails('', 1), onBranch('commit 2ff2b16', 'No branch is checked out')],
+    ['remote -v', prints(''), notGiven('The checkout has no remote')],
+    [
+      'remote -v',
+      prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n'),
+      notGiven('No remote is named origin or upstream'),
+    ],
+    [
+      'remote -v',
+      fails('fatal: not a git repository (or any of the parent directories): .git\n'),
+      notGiven('This is not a git checkout'),
+    ],
+    ['remote -v', { code: 127, out: '' }, notGiven('git was not found')],
+  ]
+  test.each(unasked)('the service is not asked if `git %s` ends with %j', async (command, result, err) => {
+    expect(await inCheckout('pr cancel', { [command]: result })).toEqual({
+      code: 2,
+      out: '',
+      err: `mergeq: ${err}\n  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123\n`,
+      sent: [],
+    })
+  })
+
+  test('the checkout belongs to another repository than --repo', async () => {
+    const { err, sent } = await inCheckout('pr get -R acme/api -b main')
+    expect(sent).toEqual([])
+    expect(err).toContain('  No remote of the checkout belongs to github.com/acme/api.\n')
+  })
+
+  test('a change between a fork and its parent names both', async () => {
+    const remotes = 'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n'
+    const { code, err, sent } = await inCheckout('pr submit', { 'remote -v': prints(remotes) })
+    expect({ code, sent }).toEqual({ code: 2, sent: [] })
+    expect(err).toBe(
+      'mergeq: The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) point to different repositories.\n  Choose one with --repo owner/name, or set MERGEQ_REPO.\n',
+    )
+  })
+
+  test('in a CI job that names none', async () => {
+    const { err } = await inCheckout('pr get', {}, { env: { CI: 'true' }, answer: service(unknown) })
+    expect(err).toContain('branch fix-cart.\n  The CI job has no pull request number.\n  git ls-remote ')
+  })
+})
+
+test('a method of the library without a pull request asks by the branch, and says what was tried', async () => {
+  const git: Host['git'] = async args => answerGit(checkout, 'git', args)
+  const { client, requests } = await clientOf(service(unknown), {}, { ...nodeHost, cwd: '/repo', git })
+  await expect(client.cancelPullRequest()).rejects.toMatchObject({
+    message: 'No pull request was found for branch fix-cart.',
+    hint: `git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
+The service has no pull request for branch fix-cart.
+MERGEQ_PR is not set. Set the option pr.`,
+  })
+  expect(requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))).toEqual([byBranch])
+})

@@ -1,0 +1,460 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { explanationRows } from '../../src/commands/pr/explain/report.ts'
+import { type ExplainSources, explanationOf } from '../../src/explain/explain-pull-request.ts'
+import { explanationProse } from '../../src/explain/lines.ts'
+import { wordsFor } from '../../src/explain/next-commands.ts'
+import { explanationJson } from '../../src/explain/read-pull-request.ts'
+import { readinessFindings } from '../../src/explain/readiness.ts'
+import type { Json, JsonObject } from '../../src/json.ts'
+import { plainText } from '../../src/output/styled-text.ts'
+import { pullRequestStates } from '../../src/records/states.ts'
+import { parseTestRun, testRunOf, testsPullRequest } from '../../src/records/test-run.ts'
+import { flagName } from '../../src/run/inputs.ts'
+import { formatOrdinal } from '../../src/values/format.ts'
+import { parseRepository } from '../../src/values/repository.ts'
+import { joinCommandLine } from '../../src/values/suggested-command.ts'
+import { noon } from '../support/harness.ts'
+import { entry, queue, record, uuid } from '../support/pr-explain.ts'
+
+const nothing: ExplainSources = {
+  pr: 7,
+  repo: parseRepository('acme/web'),
+  targetBranch: 'main',
+  commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
+  nameOf: flagName,
+  record: undefined,
+  queue: undefined,
+  run: undefined,
+  unread: [],
+  now: noon,
+}
+const pageUrl = 'https://github.com/acme/web/pull/7'
+const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
+const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
+const mergeability = (gitHubMergeability: string) => ({ record: unready({ gitHubMergeability }) })
+const run = (more: JsonObject) => parseTestRun('run-1', { testBranch: 'trunk-merge/pr-7/run-1', ...more })
+const failedRun = run({
+  status: 'failed',
+  requiredStatuses: ['build', 'e2e'],
+  checkSuites: [
+    { checkRuns: [] },
+    {
+      checkRuns: [
+        { name: 'build', status: 'COMPLETED', conclusion: 'SUCCESS' },
+        { name: 'e2e', status: 'completed', conclusion: 'failure' },
+        { name: 'optional', status: 'COMPLETED', conclusion: 'FAILURE' },
+      ],
+    },
+  ],
+})
+
+/** The record of a pull request in a state; `listed` has the queue that lists it, too. */
+const at = (state: string, more: JsonObject = {}) => ({ record: record(state, more) })
+const listed = (state: string, queueState = 'RUNNING', more: JsonObject = {}) => ({
+  record: record(state),
+  queue: queue(queueState, [entry(7, state)], more),
+})
+const [blocked, checking] = [{ gitHubMergeability: 'not_mergeable' }, { gitHubMergeability: 'in_progress' }]
+const targetless = { requiresImpactedTargets: true, hasImpactedTargets: false }
+const history = [
+  { state: 'failure', failureCausingStatuses: [{ name: 'e2e' }], conflictCulprit: { prNumber: 5 } },
+]
+
+/**
+ * What the records mean: the verdict and the codes of its reasons in order, the commands to go on with (`-` for
+ * what a person does elsewhere), and whether it is safe to submit again, unless that is true.
+ */
+type Row = readonly [meaning: string, read: Partial<ExplainSources>]
+
+const rows: readonly Row[] = [
+  ['not-found: not-found, may-appear -> pr wait 7, pr submit 7, - (submit again: null)', {}],
+  ['not-found: no-queue, not-found -> queue list (submit again: null)', { queue: null }],
+  // Its record is late, the queue lists it already.
+  ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
+  // Merged, while an older reading of the queue lists it.
+  ['merged: merged (submit again: false)', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
+  // Nobody says why it failed: nobody is blamed.
+  ['dropped: failed -> pr submit 7 (submit again: null)', at('FAILED')],
+  [
+    'dropped: failed, failing-checks -> pr testing run-1, pr submit 7 (needs a change)',
+    { ...at('FAILED'), run: failedRun },
+  ],
+  [
+    'dropped: failed, conflict-culprit, failure-causes -> pr submit 7 (needs a change)',
+    at('FAILED', { timeline: history }),
+  ],
+  // Failed, and still counted as submitted.
+  [
+    'unknown: settling -> pr get 7 --json, pr wait 7 (submit again: null)',
+    at('FAILED', { isCurrentlySubmittedToQueue: true }),
+  ],
+  // Failed before, and a newer attempt is listed.
+  [
+    'testing: testing, position -> pr wait 7',
+    {
+      ...at('FAILED'),
+      queue: queue('RUNNING', [entry(7, 'TESTING', { stateChangedAt: '2026-01-05T11:59:00Z' })]),
+    },
+  ],
+  // Failed, while an older reading of the queue lists it.
+  ['dropped: failed -> pr submit 7 (submit again: null)', { ...listed('TESTING'), ...at('FAILED') }],
+  [
+    'dropped: cancelled, service-says -> - (submit again: false)',
+    at('CANCELLED', { reason: 'pr_closed', actor: { login: 'ada' } }),
+  ],
+  [
+    'dropped: cancelled, service-says -> -, pr submit 7 (needs a change)',
+    at('CANCELLED', { reason: 'not_ready_timeout_expired', actor: { kind: 'system' } }),
+  ],
+  // A word that nobody knows: nothing is submitted.
+  [
+    'dropped: cancelled, service-says -> pr get 7 --timeline (submit again: null)',
+    at('CANCELLED', { reason: 'cosmic_ray', actor: { login: 'ada' } }),
+  ],
+  [
+    'dropped: cancelled, service-says -> pr submit 7 (submit again: null)',
+    at('CANCELLED', { actor: 'trunk-io[bot]' }),
+  ],
+  [
+    'dropped: failed -> -, pr submit 7',
+    at('FAILED', { timeline: [{ state: 'failure', reason: 'github_api_rate_limit_exceeded' }] }),
+  ],
+  [
+    'dropped: failed -> -, pr wait 7 (submit again: null)',
+    at('FAILED', { timeline: [{ failure: { reason: 'github_api_merge_already_in_progress' } }] }),
+  ],
+  // Failed without a result: its tests were stopped or took too long.
+  [
+    'dropped: failed -> -, pr submit 7 (submit again: null)',
+    at('FAILED', { timeline: [{ state: 'failure', reason: 'test_run_timeout' }] }),
+  ],
+  ['dropped: failed -> pr submit 7', { ...at('FAILED'), run: run({ status: 'cancelled' }) }],
+  [
+    'dropped: failed, failing-checks -> pr submit 7',
+    {
+      ...at('FAILED'),
+      run: run({ checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'CANCELLED' }] }] }),
+    },
+  ],
+  ['held: pending-failure -> pr wait 7, pr restart 7', at('PENDING_FAILURE')],
+  // Held, no longer counted as submitted, but listed.
+  [
+    'held: pending-failure, position -> pr wait 7, pr restart 7',
+    { ...listed('PENDING_FAILURE'), ...at('PENDING_FAILURE', { isCurrentlySubmittedToQueue: false }) },
+  ],
+  [
+    'held: pending-failure, failing-checks, queue-paused -> queue resume, pr wait 7, pr testing run-1, pr restart 7',
+    { ...at('pending_failure'), run: failedRun, queue: queue('PAUSED') },
+  ],
+  [
+    'testing: testing, pending-checks -> pr wait 7, pr testing run-1',
+    {
+      ...at('TESTING'),
+      run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state: 'PENDING' }] }),
+    },
+  ],
+  // Testing in a paused queue: the run goes on.
+  ['testing: testing, queue-paused, position -> queue resume, pr wait 7', listed('TESTING', 'PAUSED')],
+  [
+    'waiting: tests-passed, queue-draining, position -> queue resume, pr wait 7',
+    {
+      ...at('TESTS_PASSED'),
+      queue: queue('DRAINING', [entry(5, 'TESTING'), entry(7, 'TESTS_PASSED')]),
+    },
+  ],
+  [
+    'blocked: queue-paused, tests-passed, position -> queue resume, pr wait 7',
+    listed('TESTS_PASSED', 'PAUSED'),
+  ],
+  [
+    'waiting: pending, position, no-free-slot -> pr wait 7',
+    {
+      ...at('PENDING'),
+      queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')]),
+    },
+  ],
+  // One more could be tested.
+  [
+    'waiting: pending, position -> pr wait 7',
+    { ...at('PENDING'), queue: queue('RUNNING', [entry(5, 'TESTING'), entry(7, 'PENDING')]) },
+  ],
+  // As many are under test, but a batch of several is one test run.
+  [
+    'waiting: pending, position, batching -> pr wait 7',
+    {
+      ...at('PENDING'),
+      queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')], {
+        batch: true,
+      }),
+    },
+  ],
+  [
+    'waiting: pending, position, lower-priority -> pr wait 7 (submit again: false)',
+    {
+      ...at('PENDING', { priorityValue: 200, noBatch: true }),
+      queue: queue('RUNNING', [
+        entry(6, 'PENDING', { priorityValue: 10 }),
+        entry(7, 'PENDING', { priorityValue: 200 }),
+      ]),
+    },
+  ],
+  [
+    'waiting: pending, position, batching -> pr wait 7',
+    listed('PENDING', 'RUNNING', { batch: true, batchingMinSize: 4 }),
+  ],
+  ['blocked: queue-draining, pending, position -> queue resume, pr wait 7', listed('PENDING', 'draining')],
+  ['blocked: queue-switching-modes, pending, position -> pr wait 7', listed('PENDING', 'switching_modes')],
+  // Pending, the queue in a state nobody knows.
+  ['waiting: pending, queue-state, position -> pr wait 7', listed('PENDING', 'constructor')],
+  [
+    'blocked: no-impacted-targets, not-ready, time-limit -> pr targets 7 --from targets.txt --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9, pr wait 7',
+    {
+      record: { ...unready(targetless), prSha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
+      queue: queue('RUNNING', [], { notReadyTimeoutHours: 24 }),
+    },
+  ],
+  // Not ready: whether it has targets is unknown; its head would do harm in a shell.
+  [
+    'waiting: not-ready, needs-impacted-targets -> pr targets 7 --from targets.txt, pr wait 7',
+    { record: { ...unready({ requiresImpactedTargets: true }), prSha: '$(reboot)' } },
+  ],
+  // Not ready: the record says nothing of it, and the queue is parallel.
+  [
+    'waiting: not-ready, needs-impacted-targets -> pr targets 7 --from targets.txt, pr wait 7',
+    { ...at('NOT_READY'), queue: queue('RUNNING', [], { mode: 'parallel' }) },
+  ],
+  // Not ready: another base branch.
+  ['blocked: base-branch, not-ready -> -, pr wait 7', { record: unready({ doesBaseBranchMatch: false }) }],
+  ['blocked: not-mergeable, not-ready -> -, pr wait 7', mergeability('NOT_MERGEABLE')],
+  ['waiting: not-ready, mergeability-in-progress -> pr wait 7', mergeability('in_progress')],
+  ['waiting: not-ready, mergeability-unknown -> pr wait 7', mergeability('unspecified')],
+  ['waiting: not-ready, mergeability -> pr wait 7', mergeability('toString')],
+  [
+    'blocked: block-reason, block-reason, not-ready, block-reason, waiting-for -> -, pr wait 7',
+    at('NOT_READY', {
+      blockReasons: [{ kind: 'behind_base' }, { kind: 'awaiting_required_check' }, { kind: '__proto__' }],
+      waitingFor: [5, { prNumber: 6 }],
+    }),
+  ],
+  [
+    'waiting: not-ready, block-reason -> pr wait 7',
+    at('NOT_READY', { blockReasons: [{ kind: 'awaiting_required_check' }] }),
+  ],
+  // Pending, but counted as not submitted.
+  [
+    'unknown: not-submitted -> pr get 7 --json, pr wait 7 (submit again: null)',
+    at('PENDING', { isCurrentlySubmittedToQueue: false }),
+  ],
+  // A state that nobody knows.
+  ['unknown: unknown-state -> pr get 7 --json, pr wait 7 (submit again: null)', at('HOVERING')],
+  [
+    'blocked: not-mergeable, no-state -> -, pr wait 7 (submit again: null)',
+    { record: { isCurrentlySubmittedToQueue: true, readiness: { ...ready, ...blocked } } },
+  ],
+  [
+    'unknown: no-state, mergeability-in-progress -> pr get 7 --json, pr wait 7 (submit again: null)',
+    { record: { readiness: { ...ready, ...checking } } },
+  ],
+  // No state, and no longer submitted: its readiness says nothing.
+  [
+    'unknown: no-state -> pr get 7 --json, pr wait 7 (submit again: null)',
+    { record: { isCurrentlySubmittedToQueue: false, readiness: { ...ready, ...blocked } } },
+  ],
+  // No state in its record, but one in the queue.
+  [
+    'testing: testing, position -> pr wait 7',
+    { ...listed('TESTING'), record: { priorityValue: 100, readiness: { ...ready, ...blocked } } },
+  ],
+  [
+    'unknown: no-state -> pr get 7 --json, pr wait 7 (submit again: null)',
+    {
+      record: { state: null, stateChangedAt: null, readiness: null, timeline: null, prTitle: null },
+      queue: { state: null, enqueuedPullRequests: null, concurrency: null },
+    },
+  ],
+  // A priority that could not be read.
+  ['waiting: pending -> pr wait 7 (submit again: null)', at('PENDING', { priorityValue: null })],
+]
+
+test.each(rows)('explains %s', (meaning, read) => {
+  const { verdict, reasons, next, submitAgain } = explanationOf({ ...nothing, ...read })
+  const steps = next.map(({ command }) => command?.replace('mergeq ', '') ?? '-').join(', ')
+  const { safe: isSafe, needsChange } = submitAgain
+  const safe = isSafe !== true ? ` (submit again: ${isSafe})` : needsChange ? ' (needs a change)' : ''
+  const codes = reasons.map(({ code }) => code).join(', ')
+  expect(`${verdict}: ${codes}${steps && ` -> ${steps}`}${safe}`).toBe(meaning)
+})
+
+test('the reasons name who is ahead, a few of many, the required checks that fail, and cut what the service says', () => {
+  const messages = (read: Partial<ExplainSources>) =>
+    explanationOf({ ...nothing, ...read })
+      .reasons.map(({ message }) => message)
+      .join(' ')
+  const crowd = Array.from({ length: 9 }, (_, index) => entry(20 + index, 'PENDING'))
+  const crowded = queue('RUNNING', [entry(5, 'TESTING'), ...crowd, entry(7, 'PENDING')])
+  expect(messages({ ...at('PENDING'), queue: crowded })).toMatch(
+    /position 11 of 11.* #5 \(testing\), #20 \(pending\), #21 \(pending\), #22 \(pending\), #23 \(pending\) and 5 others/,
+  )
+  const failing = messages({ ...at('PENDING_FAILURE'), run: failedRun })
+  expect(failing).toContain('Failing checks in its test run: e2e.')
+  expect(messages(at('x'.repeat(100_000))).length).toBeLessThan(200)
+})
+
+test('another submit says which options keep the priority and batching', () => {
+  const { submitAgain } = explanationOf({
+    ...nothing,
+    ...at('PENDING', { priorityValue: 10, noBatch: true }),
+  })
+  expect(submitAgain.why).toContain('without --priority high --no-batch may reset')
+})
+
+test('the id of the test run stands in the record or its history, newest first', () => {
+  const branch = `trunk-merge/pr-7/${uuid}`
+  expect(testRunOf({ verifiedByTestRun: uuid })).toBe(uuid)
+  expect(testRunOf({ timeline: [{ testRun: { branch } }, { testRun: 'old' }] })).toBe(uuid)
+  expect(testRunOf({ timeline: [{ state: 'merged' }, { testsPassed: { testRunId: uuid } }] })).toBe(uuid)
+  expect(testRunOf({ testRun: { branch: `${branch}-bisection-1` } })).toBe(`${uuid}-bisection-1`)
+  expect(testRunOf({ verifiedByTestRun: null, timeline: [null, 3, {}] })).toBeUndefined()
+  expect(testRunOf({ testRun: 'two words', testRunId: 7 })).toBeUndefined()
+})
+
+test('a run that tests others says nothing of this one', () => {
+  expect(testsPullRequest({ testedPullRequests: [{ prNumber: 8 }] }, 7)).toBe(false)
+  expect(testsPullRequest({ testedPullRequests: [{ prNumber: 8 }, { prNumber: 7 }] }, 7)).toBe(true)
+  expect(testsPullRequest({ testedPullRequests: [{ prNumber: 8 }], dependentPrs: [7] }, 7)).toBe(true)
+  expect(testsPullRequest({}, 7)).toBe(true)
+})
+
+test('property: any records give a complete verdict that JSON can hold', () => {
+  const keysOfRecords =
+    'state readiness timeline prNumber concurrency blockReasons waitingFor checkSuites enqueuedPullRequests ' +
+    'priorityValue stateChangedAt testRun statusChecks checkRuns actor'
+  const words = fc.constantFrom(
+    ...[...pullRequestStates, 'paused', '__proto__', 'constructor'],
+    ...keysOfRecords.split(' '),
+  )
+  const json = fc.letrec<{ value: Json }>(tie => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom<Json>(null, true, false, 7, -1, 1e21),
+      words,
+      fc.string(),
+      fc.array(tie('value')),
+      fc.dictionary(words, tie('value'), { noNullPrototype: false }),
+    ),
+  })).value
+  const object = fc.dictionary(words, json)
+  const optional = fc.option(object, { nil: undefined })
+  const keys = Object.keys(explanationJson(explanationOf(nothing))).sort()
+  fc.assert(
+    fc.property(optional, optional, object, (one, two, three) => {
+      const read = { record: one, queue: two, run: parseTestRun('r', three) }
+      const judged = explanationOf({ ...nothing, ...read })
+      expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
+      expect(judged.reasons.length).toBeGreaterThan(0)
+      expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
+      const cells = explanationRows(judged).flatMap(row => Object.values(row))
+      expect(cells.every(cell => typeof cell === 'string')).toBe(true)
+      const prose = explanationProse(judged, pageUrl, noon).map(plainText)
+      expect(prose[0]).toContain('#7')
+      expect(prose.join('\n')).not.toMatch(/undefined|null/)
+      for (const { command } of judged.next) if (command !== null) expect(prose.join('\n')).toContain(command)
+      if (one === undefined || two !== undefined) return
+      if (one.state === 'PENDING_FAILURE') expect(['held', 'unknown']).toContain(judged.verdict)
+    }),
+  )
+})
+
+describe('the prose for a terminal', () => {
+  const proseOf = (sources: Partial<ExplainSources>) =>
+    explanationProse(explanationOf({ ...nothing, ...sources }), pageUrl, noon).map(plainText)
+  const page = 'https://github.com/acme/web/actions/runs/1'
+  const tested = run({
+    status: 'failed',
+    checkSuites: [{ checkRuns: [{ name: 'test', conclusion: 'FAILURE', url: page }] }],
+    testedPullRequests: [{ prNumber: 7 }],
+    dependentPrs: [5, 6],
+  })
+
+  test('names the others of a batch', () => {
+    const batch = run({ testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] })
+    expect(proseOf({ ...at('TESTING'), run: batch })[1]).toBe(
+      '  It is being tested in a batch with #8, on top of main.',
+    )
+  })
+
+  test('says each thing once: how the check failed, how it was tested, and what caused the failure', () => {
+    const reason = 'test_run_required_status_failed'
+    const checkSuites = [{ checkRuns: [{ name: 'e2e', conclusion: 'TIMED_OUT', url: page }] }]
+    const timedOut = run({ checkSuites, testedPullRequests: [{ prNumber: 7 }] })
+    expect(proseOf({ record: record('FAILED', { reason }), run: timedOut })).toEqual([
+      '✗ #7 failed 3m ago',
+      `  e2e timed out   ${page}`,
+      '  It was tested alone, on top of main; a required check failed.',
+      '  Caused by the pull request itself (test_run_required_status_failed).',
+      'Next',
+      '  mergeq pr testing run-1',
+      '    Shows the checks of its test run.',
+      '  Read the log of the check. Fix the cause, or the test if it is flaky.',
+      '  After a fix: mergeq pr submit 7',
+    ])
+    expect(proseOf({ record: record('FAILED'), run: timedOut })).toContain(
+      '  It was tested alone, on top of main; its tests did not finish.',
+    )
+    const closed = { reason: 'pr_closed', actor: 'bob' }
+    expect(proseOf({ record: record('CANCELLED', closed) })[1]).toBe('  It was closed by bob.')
+    expect(proseOf({ record: record('CANCELLED', { reason: 'user_requested' }) })[1]).toBe(
+      '  Caused by a person (user_requested).',
+    )
+  })
+
+  test('just after a submission has no time limit, and says that it is too early for a reason', () => {
+    const submitted = record('NOT_READY', { stateChangedAt: '2026-01-05T11:59:50Z' })
+    const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 24 }
+    expect(proseOf({ record: submitted, queue: limited }).slice(0, 3)).toEqual([
+      '○ #7 not ready for 10s',
+      '  It was submitted 10s ago; the service is reading it.',
+      'Next',
+    ])
+    const later = record('NOT_READY', { stateChangedAt: '2026-01-05T11:58:30Z' })
+    expect(proseOf({ record: later })[1]).toBe('  The service does not report what it is waiting for.')
+  })
+
+  test.each(['CANCELLED', 'MERGED'])('of %s names no failing check', state => {
+    expect(proseOf({ record: record(state), run: tested }).join('\n')).not.toContain('failed')
+  })
+
+  test('of the first pull request in the queue names none ahead of it', () => {
+    const passed = (...ahead: JsonObject[]) =>
+      proseOf({
+        record: record('TESTS_PASSED'),
+        queue: queue('RUNNING', [...ahead, entry(7, 'TESTS_PASSED')]),
+      }).join()
+    expect(passed()).not.toContain('ahead')
+    expect(passed(entry(5, 'TESTING'))).toContain('waiting for the pull requests ahead')
+  })
+
+  test('names a queue that does not exist, and a state that nobody knows', () => {
+    expect(proseOf({ queue: null }).join()).toContain('acme/web has no queue for main.')
+    expect(proseOf(at('SOMETHING_NEW'))[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
+  })
+
+  test('counts with ordinal numbers', () => {
+    expect([1, 2, 3, 4, 11, 12, 13, 21, 112].map(formatOrdinal).join(' ')).toBe(
+      '1st 2nd 3rd 4th 11th 12th 13th 21st 112th',
+    )
+  })
+})
+
+test('missing targets of a stack are those of any of its pull requests', () => {
+  const messages = (more: JsonObject, base = 'fix-cart') => {
+    const readiness = { doesBaseBranchMatch: true, requiresImpactedTargets: true, ...more }
+    return readinessFindings({ prBaseBranch: base, readiness }, {}, 'main').map(({ message }) => message)
+  }
+  expect(messages({ hasImpactedTargets: false })).toEqual([
+    'The queue is waiting for the impacted targets of a pull request of its stack.',
+  ])
+  expect(messages({})).toEqual([expect.stringContaining('of each pull request of its stack')])
+  expect(messages({ hasImpactedTargets: false }, 'main')).toEqual([expect.not.stringContaining('stack')])
+})

@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest'
+import { explanationOf } from '../../src/explain/explain-pull-request.ts'
+import { explanationProse } from '../../src/explain/lines.ts'
+import { wordsFor } from '../../src/explain/next-commands.ts'
+import { explanationJson } from '../../src/explain/read-pull-request.ts'
+import type { JsonObject } from '../../src/json.ts'
+import { plainText } from '../../src/output/styled-text.ts'
+import { parseTestRun } from '../../src/records/test-run.ts'
+import { flagName } from '../../src/run/inputs.ts'
+import { parseRepository } from '../../src/values/repository.ts'
+import { joinCommandLine } from '../../src/values/suggested-command.ts'
+import { noon } from '../support/harness.ts'
+import { record, uuid } from '../support/pr-explain.ts'
+import { vocabulary } from '../support/service-vocabulary.ts'
+
+/** What a person reads of a record, and what JSON says of why it is in its state. */
+function explain(source: JsonObject, run?: JsonObject): string {
+  const explanation = explanationOf({
+    pr: 7,
+    repo: parseRepository('acme/web'),
+    targetBranch: 'main',
+    commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
+    nameOf: flagName,
+    record: source,
+    queue: undefined,
+    run: run && parseTestRun(uuid, run),
+    unread: [],
+    now: noon,
+  })
+  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain } = explanationJson(explanation)
+  const { safe = null, needsChange = null } = submitAgain as JsonObject
+  const prose = explanationProse(explanation, 'https://github.com/acme/web/pull/7', noon).map(plainText)
+  const json = JSON.stringify({ reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange })
+  return [...prose, json].join('\n')
+}
+
+const objectOf: Readonly<Record<string, string>> = {
+  NOT_READY: 'notReady',
+  PENDING: 'pending',
+  TESTS_PASSED: 'testsPassed',
+  MERGED: 'merged',
+  FAILED: 'failure',
+  CANCELLED: 'cancellation',
+}
+
+/** A record in a state whose timeline ends with an event that has this in the object of the state. */
+const ended = (state: string, part: JsonObject, more: JsonObject = {}): JsonObject =>
+  record(state, {
+    timeline: [
+      { state, [objectOf[state] ?? '']: part, ...more },
+      ...(state === 'NOT_READY' ? [] : [{ state: 'not_ready', notReady: { reason: 'api_requested' } }]),
+    ],
+  })
+
+const failedRun = {
+  status: 'failed',
+  checkSuites: [{ checkRuns: [{ name: 'e2e', status: 'COMPLETED', conclusion: 'FAILURE' }] }],
+  testedPullRequests: [{ prNumber: 7 }],
+}
+const passedRun = { status: 'succeeded', testedPullRequests: [{ prNumber: 7 }] }
+const ada = { gitHubLogin: 'ada', trunkUserId: uuid }
+const older = [
+  { state: 'failed', failure: { reason: 'test_run_required_status_failed' } },
+  { state: 'not_ready', notReady: { reason: 'user_requested', actor: ada } },
+]
+
+/** The runs that the records of some words come with. */
+const runs: Readonly<Record<string, JsonObject>> = {
+  test_run_required_status_failed: failedRun,
+  // Its run is not the reason, even where a check of it failed.
+  github_api_rate_limit_exceeded: failedRun,
+  github_api_merge_already_in_progress: passedRun,
+}
+
+const words = Object.entries(vocabulary).flatMap(([state, rows]) =>
+  rows.map(([word]) => [`${state} ${word}`, explain(ended(state, { reason: word }), runs[word])] as const),
+)
+
+const others = [
+  ['by ada', explain(ended('CANCELLED', { reason: 'user_requested', actor: ada }))],
+  ['by a text', explain(ended('CANCELLED', { reason: 'pr_closed', actor: 'ada' }))],
+  ['by a person without a login', explain(ended('CANCELLED', { actor: { trunkUserId: uuid } }))],
+  ['without a word and an actor', explain(ended('CANCELLED', {}))],
+  ['without a timeline', explain(record('CANCELLED'))],
+  ['failed without a timeline', explain(record('FAILED'))],
+  ['failed without a word, with a run', explain(record('FAILED'), failedRun)],
+  ['failed without a word, with a run that was stopped', explain(record('FAILED'), { status: 'cancelled' })],
+  ['a word that is not known', explain(ended('FAILED', { reason: 'cosmic_ray' }), failedRun)],
+  ['a word that is not known, by ada', explain(ended('CANCELLED', { reason: 'cosmic_ray', actor: ada }))],
+  ['a word of another state', explain(ended('FAILED', { reason: 'pr_closed' }))],
+  ['without a state', explain(record('FAILED', { timeline: [{ failure: { reason: 'test_run_timeout' } }] }))],
+  [
+    'failure as the state',
+    explain(record('FAILED', { timeline: [{ state: 'failure', reason: 'test_run_timeout' }] })),
+  ],
+  [
+    'a conflict with one ahead',
+    explain(
+      ended(
+        'FAILED',
+        { reason: 'start_test_run_merge_conflict' },
+        { conflictCulprit: { type: 'queue_pr', prNumber: 105 } },
+      ),
+    ),
+  ],
+  [
+    'a conflict with the target branch',
+    explain(
+      ended('FAILED', { reason: 'start_test_run_merge_conflict', conflictCulprit: { type: 'base_branch' } }),
+    ),
+  ],
+  [
+    'a rule that is not met',
+    explain(
+      ended('FAILED', {
+        reason: 'github_api_branch_protection_unmet',
+        blockReasons: [{ kind: 'behind_base' }, { kind: 'awaiting_required_check' }],
+      }),
+    ),
+  ],
+  [
+    "GitHub's own words",
+    explain(
+      ended('FAILED', { reason: 'github_api_merge_pr_failed', apiFailureMessage: 'Base was modified' }),
+    ),
+  ],
+  [
+    'waits again after an older attempt failed',
+    explain(
+      record('PENDING', {
+        timeline: [
+          {
+            state: 'pending',
+            pending: {
+              reason: 'prerequisite_merge_item_failed',
+              prerequisitePullRequests: [{ prNumber: 119 }],
+            },
+          },
+          { state: 'not_ready', notReady: { reason: 'user_requested', actor: ada } },
+          ...older,
+        ],
+      }),
+    ),
+  ],
+  [
+    'waits for an approval',
+    explain(record('TESTING'), {
+      checkSuites: [{ checkRuns: [{ name: 'deploy', status: 'WAITING' }] }],
+    }),
+  ],
+  [
+    'a stack without targets',
+    explain(
+      record('NOT_READY', {
+        prBaseBranch: 'checkout-step-one',
+        readiness: { doesBaseBranchMatch: true, requiresImpactedTargets: true, hasImpactedTargets: false },
+      }),
+    ),
+  ],
+  [
+    'a default that was used once proves nothing',
+    explain(record('PENDING', { priorityValue: 10, usedDefaultPriorityName: 'medium' })),
+  ],
+  [
+    'not ready for too long, without targets',
+    explain({
+      ...ended('CANCELLED', { reason: 'not_ready_timeout_expired' }),
+      readiness: { doesBaseBranchMatch: true, requiresImpactedTargets: true, hasImpactedTargets: false },
+    }),
+  ],
+] as const
+
+test('`pr explain` says of each word of the service what it means, whose it is and what to do', async () => {
+  const text = [...words, ...others].map(([title, explained]) => `=== ${title}\n${explained}\n`).join('\n')
+  await expect(text).toMatchFileSnapshot('../golden/pr-explain-words.txt')
+})
+
+test('nobody is told to submit what may have merged, and no run is blamed for what is not its failure', () => {
+  const all = new Map<string, string>(words)
+  for (const [title, text] of all)
+    if (text.includes('"mayBeMerged":true')) expect([title, text]).not.toContain('pr submit')
+  expect(all.get('FAILED github_api_rate_limit_exceeded')).not.toContain('e2e')
+  expect(all.get('FAILED test_run_required_status_failed')).toContain('e2e failed')
+})

@@ -1,0 +1,379 @@
+import { describe, expect, it } from 'vitest'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { scenarios } from '../../src/sandbox/scenarios.ts'
+import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
+import type { StateOptions } from '../../src/sandbox/state.ts'
+import type { ScenarioName } from '../../src/values/scenario-names.ts'
+import { parseSamples } from '../support/prometheus-text.ts'
+
+const noon = Date.parse('2026-01-05T12:00:00.250Z')
+const day = 86_400_000
+const dialects = ['document', 'hosted'] as const
+
+const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+const onQueue = { repo, targetBranch: 'main' }
+const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
+
+type TestServiceOptions = Omit<StateOptions, 'now'> & { readonly scenario?: ScenarioName }
+
+/** Creates a service with a virtual clock, and functions that send requests to it. */
+function createTestService({ scenario = 'happy', ...options }: TestServiceOptions = {}) {
+  let now = noon
+  const service = createService({ ...options, now: () => now }, scenarios[scenario])
+  const raw = (call: Partial<SandboxRequest>) =>
+    service.handle({
+      method: 'POST',
+      path: '/v1/getQueue',
+      query: new Map(),
+      headers: { 'x-api-token': 'sandbox' },
+      body: '',
+      ...call,
+    })
+  const send = (operation: string, body: Json) =>
+    raw({ path: `/v1/${operation}`, body: JSON.stringify(body) })
+  return {
+    raw,
+    send,
+    status: (operation: string, body: Json) => send(operation, body).status,
+    read(operation: string, body: Json): JsonObject {
+      const answer = send(operation, body)
+      expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
+      const document: Json = JSON.parse(answer.body)
+      if (!isObject(document)) throw new Error(answer.body)
+      return document
+    },
+    metrics: (query: Readonly<Record<string, string>> = {}) =>
+      raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', query: new Map(Object.entries(query)) }),
+    later: (seconds: number) => {
+      now += seconds * 1000
+    },
+  }
+}
+
+const iso = (time: number): string => new Date(time).toISOString()
+
+const failing = (start: number, end: number, page: JsonObject = { page_size: 100 }) => ({
+  repo,
+  org_url_slug: 'acme',
+  start_time: iso(start),
+  end_time: iso(end),
+  page_query: page,
+})
+
+/** Returns the message of an error response of either dialect. */
+const errorMessage = ({ body }: { readonly body: string }): string => {
+  try {
+    const document: Json = JSON.parse(body)
+    return getString(document, 'error.message') ?? ''
+  } catch {
+    return body
+  }
+}
+
+describe.each(dialects)('the service in the %s dialect', dialect => {
+  const open = (options: TestServiceOptions = {}) => createTestService({ dialect, ...options })
+
+  it('needs its own token, or the run of a fork for setImpactedTargets', () => {
+    const { raw } = open()
+    const body = JSON.stringify(onQueue)
+    const fork = { 'x-forked-workflow-run-id': '7' }
+    for (const headers of [{}, { 'x-api-token': '' }, { 'x-api-token': 'another' }, fork])
+      expect(raw({ headers, body }).status).toBe(401)
+    expect(raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', headers: {} }).status).toBe(401)
+    expect(raw({ body }).status).toBe(200)
+    const upload = onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: ['a'] })
+    const status = (headers: Readonly<Record<string, string>>) =>
+      raw({ path: '/v1/setImpactedTargets', body: JSON.stringify(upload), headers }).status
+    expect(status({ ...fork, 'x-api-token': '' })).toBe(200)
+    expect(status({ ...fork, 'x-api-token': 'wrong' })).toBe(401)
+    expect(status({ 'x-forked-workflow-run-id': '' })).toBe(401)
+  })
+
+  it('knows its paths and their methods', () => {
+    const { raw } = open()
+    for (const path of ['/v1/nothing', '/v1', '/', '/getQueue', '/v1/getQueue/', '/v1/constructor'])
+      expect(raw({ path, body: JSON.stringify(onQueue) }).status).toBe(404)
+    expect(raw({ method: 'GET' }).status).toBe(dialect === 'document' ? 405 : 404)
+    expect(raw({ path: '/v1/getMergeQueueMetrics' }).status).toBe(dialect === 'document' ? 405 : 404)
+  })
+
+  it('refuses a body that is not a JSON object', () => {
+    for (const body of ['', '{', '[]', '"x"', 'null']) expect(open().raw({ body }).status).toBe(400)
+  })
+
+  it('names every field that is missing', () => {
+    const { send } = open()
+    const message = (operation: string, body: Json) => errorMessage(send(operation, body))
+    for (const { route } of serviceOperations) {
+      const [method, path = ''] = route.split(' /')
+      if (method === 'POST')
+        expect([path, message(path, {})]).toEqual([path, expect.stringContaining('repo')])
+    }
+    expect(message('submitPullRequest', { repo })).toContain('targetBranch, pr.number')
+    expect(message('setImpactedTargets', onPr(1))).toContain('impactedTargets')
+    expect(message('getSubmittedPullRequest', onQueue)).toMatch(/pr\.number.*pr\.branch/)
+    expect(message('getMergeQueueTestingDetails', onQueue)).toMatch(
+      dialect === 'document' ? /testRunId.*pr\.number/ : /^testRunId must be/,
+    )
+    expect(message('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' })).toContain('test_id')
+  })
+
+  it('refuses bad values', () => {
+    const { status } = open()
+    const refused: readonly (readonly [operation: string, body: Json])[] = [
+      ...[-1, 1.5, 4_294_967_296].map(number => ['submitPullRequest', onPr(number)] as const),
+      ['submitPullRequest', { ...onQueue, pr: { number: '1' } }],
+      ['submitPullRequest', { ...onPr(1), repo: 'acme/web' }],
+      ['submitPullRequest', { ...onPr(1), repo: { ...repo, host: '' } }],
+      ['submitPullRequest', onPr(1, { priority: 'soon' })],
+      ['submitPullRequest', onPr(1, { noBatch: 'yes' })],
+      ['setImpactedTargets', onPr(1, { impactedTargets: 'all' })],
+      ['setImpactedTargets', onPr(1, { impactedTargets: [1] })],
+      ['updateQueue', { ...onQueue, concurrency: 0 }],
+      ['updateQueue', { ...onQueue, mode: 'double' }],
+      ['updateQueue', { ...onQueue, state: 'SWITCHING_MODES' }],
+      ['createQueue', { repo, targetBranch: 'next', concurrency: 0 }],
+    ]
+    for (const [operation, body] of refused)
+      expect([operation, body, status(operation, body)]).toEqual([operation, body, 400])
+    expect(status('getQueue', { repo, targetBranch: 'next' })).toBe(404)
+  })
+
+  it('answers 404 for what does not exist', () => {
+    const { status } = open()
+    const isDocument = dialect === 'document'
+    const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1, sha: '4f2a' }, impactedTargets: [] }
+    for (const operation of [
+      'submitPullRequest',
+      'getQueue',
+      'updateQueue',
+      'deleteQueue',
+      'setImpactedTargets',
+    ])
+      expect(status(operation, elsewhere)).toBe(404)
+    for (const operation of ['getSubmittedPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest'])
+      expect(status(operation, onPr(1))).toBe(404)
+    expect(status('getMergeQueueTestingDetails', onPr(1))).toBe(isDocument ? 404 : 400)
+    expect(status('setImpactedTargets', onPr(1, { impactedTargets: [] }))).toBe(isDocument ? 200 : 400)
+    expect(status('getMergeQueueTestingDetails', { ...onQueue, testRunId: 'none' })).toBe(404)
+    const test_id = '00000000-0000-4000-8000-000000000000'
+    expect(status('flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id })).toBe(404)
+    const other = { ...failing(noon - day, noon), repo: { ...repo, name: 'unknown' } }
+    expect(status('flaky-tests/list-failing-tests', other)).toBe(404)
+  })
+
+  it('creates a queue once and deletes it only when it is empty', () => {
+    const { status, later } = open()
+    const release = { repo, targetBranch: 'release' }
+    expect(status('createQueue', { ...release, concurrency: 2 })).toBe(200)
+    expect(status('createQueue', release)).toBe(409)
+    expect(status('submitPullRequest', { ...release, pr: { number: 1 } })).toBe(200)
+    expect(status('deleteQueue', release)).toBe(dialect === 'document' ? 409 : 400)
+    later(1)
+    expect(status('deleteQueue', release)).toBe(dialect === 'document' ? 409 : 400)
+    later(10)
+    expect(status('deleteQueue', release)).toBe(200)
+    expect(status('getQueue', release)).toBe(404)
+  })
+
+  it('accepts ranges of at most 7 days', () => {
+    const { status } = open()
+    const list = (start: number, end: number, more: JsonObject = {}) =>
+      status('flaky-tests/list-failing-tests', { ...failing(start, end), ...more })
+    expect(list(noon - 7 * day, noon)).toBe(200)
+    expect(list(noon - 7 * day - 1, noon)).toBe(400)
+    expect(list(noon, noon - day)).toBe(400)
+    for (const more of [
+      { start_time: '2026-01-05' },
+      { start_time: '2026-01-05T00:00:00' },
+      { page_query: { page_size: 0 } },
+      { page_query: { page_size: 101 } },
+      { page_query: {} },
+      { page_query: { page_size: 9, page_token: 'invented' } },
+    ])
+      expect([more, list(noon - day, noon, more)]).toEqual([more, 400])
+  })
+
+  it('filters metrics by repository and host together', () => {
+    const { metrics } = open({ queues: [{ repo: { ...repo, name: 'api' }, targetBranch: 'main' }] })
+    const repos = (query: Readonly<Record<string, string>>) => [
+      ...new Set(parseSamples(metrics(query).body).map(({ labels }) => labels.repo)),
+    ]
+    expect(metrics({ repo: 'acme/web' }).status).toBe(400)
+    expect(metrics({ repoHost: 'github.com' }).status).toBe(400)
+    expect(repos({})).toEqual(['acme/web', 'acme/api'])
+    expect(repos({ repo: 'acme/api', repoHost: 'github.com' })).toEqual(['acme/api'])
+    expect(repos({ repo: 'acme/api', repoHost: 'gitlab.com' })).toEqual([])
+  })
+
+  it('answers changes and errors in its own way', () => {
+    const { send, raw } = open()
+    const isDocument = dialect === 'document'
+    expect(send('submitPullRequest', onPr(1))).toMatchObject({ status: 200, body: isDocument ? '{}' : 'OK' })
+    const message = 'The token is missing: send x-api-token.'
+    expect(raw({ headers: {} })).toMatchObject({
+      headers: { 'content-type': isDocument ? 'application/json' : 'application/plain-text' },
+      body: isDocument ? JSON.stringify({ error: { message } }) : message,
+    })
+  })
+
+  it('fails every second request of an outage, but not the retry of a change that was lost', () => {
+    const fail = (operations: readonly string[]) => {
+      const { send } = open({ scenario: 'outage' })
+      return operations.map(operation => send(operation, onPr(1)).status)
+    }
+    const statuses = fail(Array.from({ length: 24 }, () => 'getQueue'))
+    expect(statuses.slice(0, 4)).toEqual([200, 503, 200, 503])
+    expect(statuses.slice(20)).toEqual([200, 200, 200, 200])
+    expect(fail(['getQueue', 'submitPullRequest', 'getQueue', 'submitPullRequest'])).toEqual([
+      200, 503, 200, 200,
+    ])
+  })
+})
+
+it('an update stores settings, including unknown settings', () => {
+  const { read } = createTestService()
+  const changed = read('updateQueue', {
+    ...onQueue,
+    concurrency: 5,
+    newSetting: { a: 1 },
+    requiredStatuses: ['ci'],
+    state: 'DRAINING',
+  })
+  expect(changed).toMatchObject({
+    concurrency: 5,
+    bisectionConcurrency: 5,
+    newSetting: { a: 1 },
+    requiredStatuses: ['ci'],
+    state: 'DRAINING',
+  })
+  expect(changed).not.toHaveProperty('enqueuedPullRequests')
+  expect(read('updateQueue', { ...onQueue, requiredStatuses: [] })).toMatchObject({
+    requiredStatuses: ['ci'],
+  })
+  expect(read('updateQueue', { ...onQueue, deleteRequiredStatuses: true })).toMatchObject({
+    requiredStatuses: [],
+    concurrency: 5,
+  })
+  expect(
+    Object.keys(read('getQueue', onQueue)).filter(key => key in onQueue || key === 'deleteRequiredStatuses'),
+  ).toEqual([])
+})
+
+it('shows only the documented fields of a pull request in the document dialect', () => {
+  const { send, read, later } = createTestService()
+  send('submitPullRequest', onPr(123, { priority: 'high' }))
+  later(1)
+  const entry = {
+    state: 'TESTING',
+    stateChangedAt: '2026-01-05T12:00:00.550Z',
+    priorityValue: 10,
+    priorityName: 'high',
+    noBatch: false,
+    prNumber: 123,
+    prTitle: expect.any(String),
+  }
+  expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([entry])
+  const record = { ...entry, isCurrentlySubmittedToQueue: true }
+  expect(read('getSubmittedPullRequest', onPr(123))).toEqual(record)
+})
+
+describe('failing tests', () => {
+  const fetchAllPages = (size: number, start: number, end: number) => {
+    const { read } = createTestService()
+    const ids: string[] = []
+    const tokens: string[] = []
+    const pages: JsonObject[] = []
+    let token = ''
+    do {
+      const { tests = [], page } = read(
+        'flaky-tests/list-failing-tests',
+        failing(start, end, { page_size: size, page_token: token }),
+      )
+      if (!isObject(page)) throw new Error('no page')
+      expect(page.page_index).toBe(pages.length)
+      expect(page.prev_page_token === '').toBe(pages.length === 0)
+      if (pages.length > 1) expect(page.prev_page_token).toBe(tokens.at(-2))
+      pages.push(page)
+      ids.push(...getArray({ tests }, 'tests').map(test => getString(test, 'id') ?? ''))
+      token = getString(page, 'next_page_token') ?? ''
+      tokens.push(token)
+    } while (token !== '')
+    return { ids, pages }
+  }
+
+  it.each([1, 7])('come in pages that cover %i days without a duplicate', days => {
+    const { ids, pages } = fetchAllPages(25, noon - days * day, noon)
+    const [first] = pages
+    expect(pages.length).toBeGreaterThan(3)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(first).toMatchObject({
+      total_rows: ids.length,
+      total_pages: pages.length,
+      page_index: 0,
+      prev_page_token: '',
+    })
+    expect(pages.at(-2)?.next_page_token).toBe(first?.last_page_token)
+    expect(fetchAllPages(100, noon - days * day, noon).ids).toEqual(ids)
+  })
+
+  it('end before the sandbox began and after 30 days', () => {
+    const { ids, pages } = fetchAllPages(100, noon, noon + day)
+    expect([ids, pages]).toEqual([
+      [],
+      [expect.objectContaining({ total_rows: 0, total_pages: 0, next_page_token: '', last_page_token: '' })],
+    ])
+    expect(fetchAllPages(100, noon - 40 * day, noon - 34 * day).ids).toEqual([])
+    expect(fetchAllPages(100, noon - 30 * day, noon - 29 * day).ids.length).toBeGreaterThan(0)
+  })
+
+  it('are the same for the same seed', () => {
+    const list = (seed: number) =>
+      createTestService({ seed }).send('flaky-tests/list-failing-tests', failing(noon - day, noon)).body
+    expect(list(1)).toBe(list(1))
+    expect(list(1)).not.toBe(list(2))
+  })
+})
+
+describe('metrics', () => {
+  it('are of the text format and count what happened', () => {
+    const { send, metrics, later } = createTestService({ scenario: 'failure' })
+    for (const number of [1, 2, 3]) send('submitPullRequest', onPr(number))
+    later(1)
+    const reading = (name: string, more: Readonly<Record<string, string>> = {}) =>
+      parseSamples(metrics().body).find(
+        sample =>
+          sample.name === name &&
+          Object.entries({ queue_type: 'main', ...more }).every(
+            ([key, value]) => sample.labels[key] === value,
+          ),
+      )?.value
+    expect(metrics().headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(reading('mq_depth_current')).toBe(3)
+    expect(reading('mq_testing_slots_active')).toBe(1)
+    later(20)
+    expect(reading('mq_depth_current')).toBe(0)
+    expect(reading('mq_pr_conclusions_1h_total', { conclusion: 'merged' })).toBe(2)
+    expect(reading('mq_pr_conclusions_1h_total', { conclusion: 'failed' })).toBe(1)
+    expect(reading('mq_pr_test_duration_1h_seconds_count')).toBe(3)
+    expect(reading('mq_pr_test_duration_1h_seconds_bucket', { le: '60' })).toBe(3)
+    expect(reading('mq_pr_test_duration_1h_seconds_bucket', { le: '+Inf' })).toBe(3)
+    expect(reading('mq_pr_test_duration_1h_seconds_sum')).toBeCloseTo(6, 0)
+    expect(reading('mq_pr_time_in_queue_1h_seconds_count', { conclusion: 'merged' })).toBe(2)
+    later(3_601)
+    expect(reading('mq_pr_conclusions_1h_total', { conclusion: 'merged' })).toBe(0)
+    expect(reading('mq_pr_test_duration_1h_seconds_sum')).toBe(0)
+  })
+
+  it('have a type and a help for every family, and labels that are escaped', () => {
+    const { metrics } = createTestService({ queues: [{ repo, targetBranch: 'a"b\\c\nd' }] })
+    const text = metrics().body
+    const samples = parseSamples(text)
+    expect(samples.every(({ type }) => type === 'gauge' || type === 'histogram')).toBe(true)
+    expect(samples.some(({ labels }) => labels.branch === 'a"b\\c\nd')).toBe(true)
+    expect(text.match(/^# HELP/gm)).toHaveLength(9)
+    expect(text.match(/^# TYPE/gm)).toHaveLength(9)
+    expect(text.endsWith('\n')).toBe(true)
+  })
+})

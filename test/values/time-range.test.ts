@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PageCursor } from '../../src/api/list.ts'
+import { describeInWords, parseTimeRange, windows } from '../../src/values/time-range.ts'
+import { day } from '../support/flaky-list.ts'
+import { noon } from '../support/harness.ts'
+
+test('the windows of a range cover it without gaps or overlaps, each at most 168 hours', () => {
+  // Whole seconds, up to 100 days apart.
+  const [from, length] = [fc.nat(2_000_000_000), fc.integer({ min: 1, max: 100 * 86_400 })]
+  fc.assert(
+    fc.property(from, length, (from, length) => {
+      const [start, end] = [from * 1_000, (from + length) * 1_000]
+      const cut = windows({ start, end })
+      expect([cut[0]?.end, cut.at(-1)?.start]).toEqual([end, start])
+      for (const [index, window] of cut.entries()) {
+        const hours = (window.end - window.start) / 3_600_000
+        expect(hours > 0 && hours <= 168).toBe(true)
+        expect(cut[index + 1]?.end ?? start).toBe(window.start)
+      }
+    }),
+  )
+})
+
+test.each([
+  ['today', 0],
+  ['Yesterday', 1],
+  ['monday', 0],
+  ['tuesday', 6],
+])('%s begins at midnight in the time zone of the machine, which is said', (since, daysAgo) => {
+  // A Monday in every time zone.
+  const range = parseTimeRange(since, undefined, new Date(2026, 0, 5, 12).getTime(), name => name)
+  expect(range.start).toBe(new Date(2026, 0, 5 - daysAgo).getTime())
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  expect(describeInWords(range, true, since)).toBe(`since ${since.toLowerCase()}, 00:00 ${timeZone}`)
+})
+
+test('endless empty pages stop the list; as many pages of another window do not', () => {
+  const steps = new PageCursor(windows({ start: noon - 20 * day, end: noon }), {
+    maxPages: 10_000,
+    maxPagesName: '--max-pages',
+    noun: 'test',
+  })
+  let pages = 0
+  for (; steps.pageToRead() !== undefined; pages++) steps.advance(`p${pages}`, false)
+  expect([pages, steps.problem]).toEqual([100, '100 pages in a row contained no new tests'])
+})
