@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { textModules } from './scripts/text-modules.mjs'
 
 interface Options {
+  readonly include?: string[]
+  readonly exclude?: string[]
   readonly execArgv?: string[]
   readonly globalSetup?: string[]
   readonly isolate?: boolean
@@ -24,14 +26,12 @@ const shortRuns = [
   ...(process.version.startsWith('v20.') ? ['--interrupt-budget=540000'] : []),
 ]
 
-/** The order of the folders of a group: the one whose files are short is the last. */
-const folderOrder = ['start', 'framework', 'commands', 'rules', 'process', 'windows']
-
 /**
  * The files that take longest, in the order in which they start. A file that starts last runs alone at the end, while
  * the other workers have nothing to do; without the times of an earlier run, Vitest only knows sizes.
  */
 const slowFiles = [
+  'start/start',
   'every-command/random-writes',
   'every-command/screens',
   'every-command/untrusted-text',
@@ -87,25 +87,29 @@ class SlowFilesFirst extends BaseSequencer {
       const rank = slowFiles.findIndex(name => moduleId.endsWith(`/test/${name}.test.ts`))
       return rank < 0 ? slowFiles.length : rank
     }
-    const placeOf = ({ moduleId }: TestSpecification) =>
-      folderOrder.findIndex(name => moduleId.includes(`/test/${name}/`))
     const sorted = await super.sort(files)
-    return sorted.sort((one, other) => placeOf(one) - placeOf(other) || rankOf(one) - rankOf(other))
+    return sorted.sort((one, other) => rankOf(one) - rankOf(other))
   }
 }
 
-/** The tests of folders of test/, by default of that with the name of the project. */
-const project = (name: string, options: Options = {}, folders: readonly string[] = [name]) => ({
+/** The tests of the folder of test/ with the name of the project, unless the options name others. */
+const project = (name: string, options: Options = {}) => ({
   extends: true as const,
-  test: { name, include: folders.map(folder => `test/${folder}/**/*.test.ts`), ...options },
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 })
 
 const globalSetup = ['test/support/build.ts']
 
 /** What `npm test` runs, with Node and git only. */
 const shortProjects = [
-  // Their files share the modules of a worker, which loads the program once; a worker belongs to one project.
-  project('in-process', { isolate: false, execArgv: shortRuns }, ['rules', 'commands', 'framework']),
+  // What needs no built program. Its files share the modules of a worker, which loads the program once; a worker belongs
+  // to one project.
+  project('in-process', {
+    include: ['test/**/*.test.ts'],
+    exclude: ['start', 'process', 'windows'].map(folder => `test/${folder}/**`),
+    isolate: false,
+    execArgv: shortRuns,
+  }),
   // A short look at the built program.
   project('start', { globalSetup, isolate: false, retry: 1 }),
 ]

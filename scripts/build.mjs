@@ -23,14 +23,16 @@ const chunkName = id =>
 
 /** Modules that few commands load, although several files import them: they must not be in what all load. */
 const rarelyLoaded = [
-  'commands/pr/wait-',
-  'domain/explain',
-  'domain/metrics',
-  'domain/queue-settings.ts',
-  'domain/reason',
-  'domain/test-run.ts',
-  'domain/timeline.ts',
-  'wait',
+  'api/operations/queue-settings.ts',
+  'commands/pr/shared/wait/',
+  'explain/',
+  'records/metrics/',
+  'records/reasons/',
+  'records/test-run.ts',
+  'records/timeline.ts',
+  'run/wait-inputs.ts',
+  'wait/',
+  'watch/',
 ].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
 
@@ -101,9 +103,10 @@ function createSharedGroups() {
   ]
 }
 
-/** Returns the group of commands to which a module belongs: `pr`. */
+/** Returns the group of commands to which a module belongs: `pr`. The commands of `queue` use what is in queues/. */
 function groupOf(id) {
   const [directory, group, name] = relative(src, id).split(sep)
+  if (directory === 'queues') return 'queue'
   return directory === 'commands' && name !== undefined ? group : undefined
 }
 

@@ -1,6 +1,6 @@
 // Runs the tests on Windows without a Windows machine: with Node for Windows in Wine.
 //
-//     npm run test:windows -- [--nodes 20,22,24,26] [--suites rules,commands,framework,windows,terminal] [-t <part of a title>] [<test file>...]
+//     npm run test:windows -- [--nodes 20,22,24,26] [--suites in-process,windows,terminal] [-t <part of a title>] [<test file>...]
 //
 // The suites `windows` and `terminal` run on every version of Node, the others on the first. What this needs is kept in
 // one folder, which later runs reuse. Where Wine cannot be set up, this says so and ends with exit code 0.
@@ -15,7 +15,7 @@ import { openWine } from './windows/wine.mjs'
 const { values, positionals } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24,26' },
-    suites: { type: 'string', default: 'rules,commands,framework,windows,terminal' },
+    suites: { type: 'string', default: 'in-process,windows,terminal' },
     title: { type: 'string', short: 't' },
   },
   allowPositionals: true,
@@ -64,12 +64,12 @@ async function test({ version, place }, wanted) {
     return (await wine.run([program, ...words], { ...options, log })) === 0
   }
   await run('version', ['-p', '["Node", process.version, "for", process.platform].join(" ")'])
-  const folders = wanted.filter(name => name !== 'terminal').map(name => `test/${name}/`)
+  const projects = wanted.filter(name => name !== 'terminal').flatMap(name => ['--project', name])
   // Wine starts programs slowly.
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--testTimeout=90000', '--retry=1']
   let isGood = await run('build', ['scripts/build.mjs', '--quiet'])
-  if (folders.length > 0)
-    isGood = (await run('tests', [...vitest, ...title, ...(files.length > 0 ? files : folders)])) && isGood
+  if (projects.length > 0)
+    isGood = (await run('tests', [...vitest, ...title, ...(files.length > 0 ? files : projects)])) && isGood
   if (wanted.includes('terminal') && title.length + files.length === 0)
     isGood = (await runTerminalCases(wine, program, options)) && isGood
   console.log(`${wine.version}, Node ${version}: ${Math.round((Date.now() - start) / 1_000)} seconds\n`)

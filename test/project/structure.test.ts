@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import { clientOperations } from '../../src/api/operations/index.ts'
 
-const base = ['errors', 'json', 'url', 'host/host types']
+const base = ['errors', 'json', 'url', 'scheduling', 'host/host types']
 
 /**
  * What a directory may import besides itself: a directory, a file or folder of a directory (without `.ts`), or a
@@ -15,30 +15,44 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   json: [],
   url: [],
+  scheduling: [],
   host: ['errors', 'node:*'],
-  domain: ['errors', 'json'],
+  values: ['errors', 'json'],
+  // What the records of the service say: pure functions, as in `values`.
+  records: ['values', 'errors', 'json'],
   http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
   // What settings, messages and redaction can do, which the caller of the service gives.
-  api: ['domain', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
-  wait: ['api', 'domain', ...base],
-  output: ['domain', 'errors', 'json'],
-  config: ['domain', 'output/logger types', ...base],
+  api: ['records', 'values', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
+  // What needs several requests; a single one knows nothing of it.
+  'api/reads': ['api', 'config types', 'config/missing-pull-request', 'records', 'values', ...base],
+  // Topics: rules and reads, for commands and library. They print nothing.
+  wait: ['api', 'records', 'values', ...base],
+  watch: ['wait', 'api', 'records', 'values', ...base],
+  explain: ['api', 'config types', 'records', 'values', 'output/styled-text', ...base],
+  output: ['records/states', 'values', 'scheduling', 'errors', 'json'],
+  config: ['values', 'output/logger types', 'output/output-formats', ...base],
   // What a command uses: it knows nothing of how a command line is read.
-  run: ['config', 'output', 'api', 'http types', 'domain', ...base],
+  run: ['wait/options', 'config', 'output', 'api', 'http types', 'records', 'values', ...base],
+  // Which queues a command is about; the library takes one.
+  queues: ['run', 'config', 'api', 'records', 'values', ...base],
   // What only the program uses: parsing, help, completion, corrections.
-  cli: ['run', 'config', 'output', 'api', 'domain', ...base],
+  cli: ['run', 'config', 'output', 'api', 'records', 'values', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
     'run',
+    'queues',
     // `mergeq help` is a command.
     'cli/help',
     'cli/help-layout',
     'cli/topics',
     'cli/parse',
     'cli/correct lazily',
+    'explain',
+    'watch',
     'wait',
     'api',
-    'domain',
+    'records',
+    'values',
     'config',
     'output',
     'http/http-client lazily',
@@ -48,10 +62,12 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   ],
   // The library logs and redacts its notices as the command line does, and reads a proxy as the HTTP client does.
   library: [
+    'explain',
+    'watch',
     'wait',
     'api',
     'config',
-    'domain',
+    'values',
     'host',
     'http types',
     'http/proxy',
@@ -62,7 +78,16 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'sandbox/sandbox',
     ...base,
   ],
-  sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],
+  sandbox: [
+    'records',
+    'values',
+    'api/operation',
+    'api/operations',
+    'errors',
+    'json',
+    'node:http',
+    'node:crypto',
+  ],
   main: ['host', 'cli', 'commands/index', 'errors'],
 }
 
@@ -81,9 +106,9 @@ const packages: Readonly<Record<string, string>> = {
   conf: 'config',
   'proper-lockfile': 'host',
   'git-url-parse': 'config',
-  yaml: 'commands',
+  yaml: 'queues',
   sax: 'commands',
-  leven: 'domain',
+  leven: 'values',
 }
 
 interface Node {
@@ -139,7 +164,8 @@ function importsOf(from: string, nodes: readonly Node[]): readonly Import[] {
 const isOurs = ({ to }: Import): boolean => to.endsWith('.ts')
 
 /** The directory of src/ that a file belongs to; a file directly in src/ goes by its own name. */
-const directoryOf = (path: string): string => (path.split('/')[0] ?? '').replace(/\.ts$/, '')
+const directoryOf = (path: string): string =>
+  path.startsWith('api/reads/') ? 'api/reads' : (path.split('/')[0] ?? '').replace(/\.ts$/, '')
 
 function isPermitted(permit: string, { to, how }: Import): boolean {
   const [name = '', only] = permit.split(' ')
@@ -166,6 +192,72 @@ test('the source imports only what the table permits', () => {
   const imports = files.flatMap(({ path, text }) => importsOf(path, parse(text)))
   expect(imports.length).toBeGreaterThan(1_000)
   expect(imports.filter(isForbidden)).toEqual([])
+})
+
+test('the table has no circles', () => {
+  const roomsOf = (directory: string) => [
+    ...new Set(
+      (importTable[directory] ?? [])
+        .map(permit => directoryOf(permit.split(' ')[0] ?? ''))
+        .filter(name => name !== directory && Object.hasOwn(importTable, name)),
+    ),
+  ]
+  const circles = (path: readonly string[]): readonly string[] =>
+    roomsOf(path.at(-1) ?? '').flatMap(room =>
+      path.includes(room) ? [[...path, room].join(' -> ')] : circles([...path, room]),
+    )
+  expect(Object.keys(importTable).flatMap(directory => circles([directory]))).toEqual([])
+})
+
+/** Where a file of commands/ belongs: to a group, and there to a command or to `shared`; files of the folder itself to none. */
+function placeOf(path: string) {
+  const [group = '', name = '', ...rest] = path
+    .replace(/^commands\//, '')
+    .replace(/\.ts$/, '')
+    .split('/')
+  // A group of one command: `doctor.ts`, `doctor/checks.ts`.
+  const isGroupOfOne = files.some(file => file.path === `commands/${group}.ts`)
+  if (isGroupOfOne) return { group, owner: group, isCommand: name === '' }
+  return { group, owner: name, isCommand: rest.length === 0 }
+}
+
+/** The imports from a file of commands/ to another one, but those of the index. */
+const importsOfCommands = () =>
+  files
+    .filter(({ path }) => path.startsWith('commands/') && path !== 'commands/index.ts')
+    .flatMap(({ path, text }) => importsOf(path, parse(text)))
+    .filter(({ to }) => to.startsWith('commands/') && to.endsWith('.ts'))
+
+test('no command imports another one, nor what belongs to it; no group imports another one', () => {
+  const imports = importsOfCommands()
+  expect(imports.length).toBeGreaterThan(50)
+  const wrong = imports.filter(({ from, to }) => {
+    const [one, other] = [placeOf(from), placeOf(to)]
+    return (
+      other.isCommand || one.group !== other.group || (other.owner !== one.owner && other.owner !== 'shared')
+    )
+  })
+  expect(wrong).toEqual([])
+})
+
+test('a folder of a group belongs to a command or is shared, and what is shared has two users', () => {
+  const paths = files
+    .map(({ path }) => path)
+    .filter(path => path.startsWith('commands/') && !path.endsWith('.d.ts'))
+  const owners = paths.filter(path => !placeOf(path).isCommand).map(path => ({ path, ...placeOf(path) }))
+  const isOwned = ({ group, owner }: { group: string; owner: string }) =>
+    owner === 'shared' ||
+    paths.includes(`commands/${group}/${owner}.ts`) ||
+    paths.includes(`commands/${owner}.ts`)
+  expect(owners.filter(each => !isOwned(each))).toEqual([])
+  const imports = importsOfCommands()
+  const usersOf = (path: string): readonly string[] =>
+    imports
+      .filter(({ to }) => to === path)
+      .flatMap(({ from }) => (placeOf(from).owner === 'shared' ? usersOf(from) : [placeOf(from).owner]))
+  const shared = paths.filter(path => placeOf(path).owner === 'shared')
+  expect(shared.length).toBeGreaterThan(10)
+  expect(shared.filter(path => new Set(usersOf(path)).size < 2)).toEqual([])
 })
 
 test('no operation has the name of something else that is exported', () => {
@@ -199,13 +291,13 @@ test('what lies below the command line holds none of its words, only options of 
   const words =
     /(?<![\w-])--[a-z][\w-]*|\bmergeq (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox|\$|['"`])/g
   const found = files
-    .filter(({ path }) => /^(?:api|wait|http|domain)\//.test(path))
+    .filter(({ path }) => /^(?:api|wait|watch|http|records|values)\/|^explain\/(?!lines|next-)/.test(path))
     .flatMap(({ text }) => text.replaceAll(/\/\*\*[\s\S]*?\*\/|^ *\/\/.*/gm, '').match(words) ?? [])
   expect(found.sort()).toEqual(['--data-binary', '--jitless', '--use-system-ca'])
 })
 
 test.each([
-  ['domain/x.ts', "import type { Cli } from '../run/cli.ts'", true],
+  ['values/x.ts', "import type { Cli } from '../run/cli.ts'", true],
   ['errors.ts', "export * from './output/json.ts'", true],
   ['commands/x.ts', "import { startSandbox } from '../sandbox/sandbox.ts'", true],
   ['commands/x.ts', "await import('../sandbox/sandbox.ts')", false],

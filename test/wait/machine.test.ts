@@ -123,8 +123,8 @@ describe('what follows from events', () => {
 
 test('the page about waits names each event, each phase and each kind of evidence', () => {
   const page = readFileSync('docs/contributing/waits.md', 'utf8')
-  const sources = ['wait-machine', 'wait-state', 'wait-evidence'].map(name =>
-    readFileSync(`src/domain/${name}.ts`, 'utf8'),
+  const sources = ['machine', 'wait-state', 'evidence'].map(name =>
+    readFileSync(`src/wait/${name}.ts`, 'utf8'),
   )
   const named = sources.flatMap(text =>
     [...text.matchAll(/readonly (?:type|name|is): ((?:'[^']+'(?: \| )?)+)/g)].flatMap(([, names = '']) =>
