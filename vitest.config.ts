@@ -52,7 +52,7 @@ const slowFiles = [
   'commands/pr/submit',
   'commands/flaky/match',
   'commands/flaky/match/junit',
-  'values/target-list',
+  'api/target-list',
   // Those that compute beside those that wait.
   'process/documentation',
   'process/package',

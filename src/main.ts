@@ -1,6 +1,6 @@
+import { MergeqError, signalExitCodes } from './base/errors.ts'
 import { runMergeq } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
-import { MergeqError, signalExitCodes } from './errors.ts'
 import { createInterruption, createNodeHost } from './host/node-host.ts'
 
 declare const MERGEQ_VERSION: string

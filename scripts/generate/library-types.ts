@@ -5,7 +5,7 @@ import type { Operation } from '../../src/api/operation.ts'
 import { operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { clientOperations } from '../../src/api/operations/index.ts'
-import { exitCodeList } from '../../src/errors.ts'
+import { exitCodeList } from '../../src/base/errors.ts'
 import { iteratorName } from '../../src/library/method-names.ts'
 import { sandboxTypes } from '../../src/values/sandbox.ts'
 

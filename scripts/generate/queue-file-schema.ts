@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { type QueueSetting, queueSettings } from '../../src/api/operations/queue-settings.ts'
-import { isOnlyRead, settingNames } from '../../src/queues/files/queue-file.ts'
+import { isOnlyRead, settingNames } from '../../src/commands/queue/shared/files/queue-file.ts'
 import type { Type } from '../../src/values/types.ts'
 
 export const schemaPath = 'docs/reference/queue-file.schema.json'

@@ -1,8 +1,8 @@
 import { operationName } from '../../src/api/operation.ts'
+import { type ErrorKind, exitCodeList } from '../../src/base/errors.ts'
+import type { RegisteredCommand } from '../../src/command/command.ts'
+import { formatArgument, isOption } from '../../src/command/inputs.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
-import { type ErrorKind, exitCodeList } from '../../src/errors.ts'
-import type { RegisteredCommand } from '../../src/run/command.ts'
-import { formatArgument, isOption } from '../../src/run/inputs.ts'
 
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
 

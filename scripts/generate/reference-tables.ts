@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import {
+  maxBodySize,
+  maxJsonSize,
+  maxMetricsSize,
+  maxRawResponseSize,
+  maxRecords,
+  maxResponseSize,
+  maxValues,
+} from '../../src/api/limits.ts'
+import {
   type Operation,
   operationMethod,
   operationName,
@@ -8,35 +17,23 @@ import {
 } from '../../src/api/operation.ts'
 import { outline, ownRecord, type RecordType, required } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { exitCodeList, mostSevere } from '../../src/base/errors.ts'
+import { maxJsonDepth } from '../../src/base/json.ts'
 import { otherVariables } from '../../src/cli/command-doc.ts'
 import { waitResult } from '../../src/commands/pr/shared/wait/records.ts'
 import { queueWaitRecord } from '../../src/commands/queue/wait.ts'
-import { exitCodeList, mostSevere } from '../../src/errors.ts'
+import { reasonTable } from '../../src/domain/reasons/reason-table.ts'
+import { causerText } from '../../src/domain/reasons/reasons.ts'
 import { connectLimit } from '../../src/http/connect.ts'
 import { idleLimit } from '../../src/http/undici.ts'
-import { maxJsonDepth } from '../../src/json.ts'
 import { outputFormats } from '../../src/output/output-formats.ts'
-import { reasonTable } from '../../src/records/reasons/reason-table.ts'
-import { causerText } from '../../src/records/reasons/reasons.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { formatBytes, formatInteger } from '../../src/values/format.ts'
-import {
-  attemptLimit,
-  changeLimit,
-  maxBodySize,
-  maxJsonSize,
-  maxMetricsSize,
-  maxRawResponseSize,
-  maxRecords,
-  maxResponseSize,
-  maxSamples,
-  maxValues,
-  maxWindow,
-} from '../../src/values/limits.ts'
+import { attemptLimit, changeLimit, maxSamples, maxWindow } from '../../src/values/limits.ts'
 import { scenarioNames } from '../../src/values/scenario-names.ts'
+import { changeRecord } from '../../src/wait/change-record.ts'
 import { pollDelays } from '../../src/wait/poll.ts'
-import { changeRecord } from '../../src/watch/change-record.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'

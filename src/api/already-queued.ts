@@ -1,5 +1,5 @@
-import { extendError, failureOrThrow, type MergeqError } from '../errors.ts'
-import { getNumber, getString, isObject, type JsonObject, parseJson } from '../json.ts'
+import { extendError, failureOrThrow, type MergeqError } from '../base/errors.ts'
+import { getNumber, getString, isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import { hasSentBatching, hasSentPriority, isSubmitted } from './recovery-rules.ts'
 import { bodyText, buildRequest, type Request } from './request.ts'

@@ -1,5 +1,5 @@
-import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Queue } from '../values/repository.ts'
 import {
   anyOperation,

@@ -1,5 +1,5 @@
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { MergeqError, toMergeqError, withPeriod } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import { formatInteger, pluralize } from '../values/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { callOperation } from './call.ts'

@@ -1,5 +1,5 @@
-import { extendError, type MergeqError, usageError } from '../errors.ts'
-import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
+import { extendError, type MergeqError, usageError } from '../base/errors.ts'
+import { type EncodedJson, type Json, type JsonObject, scanJson } from '../base/json.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
 import { branch, integer, repository, requireExactNumbers, type Type } from '../values/types.ts'

@@ -1,5 +1,5 @@
-import { get, getArray, type Json, type JsonObject } from '../json.ts'
-import { stateOf, terminalOutcome } from '../records/states.ts'
+import { get, getArray, type Json, type JsonObject } from '../base/json.ts'
+import { stateOf, terminalOutcome } from '../domain/states.ts'
 import { isSameSetting } from './operations/queue-settings.ts'
 import { changedWhen, type SentSeconds } from './service-clock.ts'
 

@@ -1,5 +1,12 @@
-import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
+import {
+  extendError,
+  failureOrThrow,
+  isNotFound,
+  MergeqError,
+  toMergeqError,
+  withPeriod,
+} from '../base/errors.ts'
+import { isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { joinList } from '../values/format.ts'
 import type { Advice } from './advice.ts'

@@ -1,9 +1,9 @@
-import { MergeqError } from '../errors.ts'
+import { MergeqError } from '../base/errors.ts'
+import { type EncodedJson, isObject, type Json, type JsonObject } from '../base/json.ts'
 import type { HttpRequest, RequestBody } from '../http/messages.ts'
-import { type EncodedJson, isObject, type Json, type JsonObject } from '../json.ts'
 import { formatInteger } from '../values/format.ts'
-import { maxBodySize, maxResponseSize } from '../values/limits.ts'
 import { shellQuote } from '../values/suggested-command.ts'
+import { maxBodySize, maxResponseSize } from './limits.ts'
 import {
   type BodyOverride,
   type EncodedValue,

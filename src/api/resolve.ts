@@ -1,5 +1,5 @@
+import { type MergeqError, usageError } from '../base/errors.ts'
 import type { Config } from '../config/settings.ts'
-import { type MergeqError, usageError } from '../errors.ts'
 import type { NameOf, Param } from './operation.ts'
 
 /** Who makes a request: the command line or the library. */

@@ -1,6 +1,6 @@
-import { MergeqError } from '../errors.ts'
-import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../json.ts'
-import { maxJsonSize } from '../values/limits.ts'
+import { MergeqError } from '../base/errors.ts'
+import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { maxJsonSize } from './limits.ts'
 
 /** Whether a text is a web page: from a captive portal or a proxy, not from the service. */
 export const isWebPage = (text: string): boolean =>

@@ -1,4 +1,4 @@
-import { getString, type JsonObject } from '../json.ts'
+import { getString, type JsonObject } from '../base/json.ts'
 
 /** When something was sent, by the local clock, in milliseconds since 1970: not before `from`, not after `to`. */
 export interface SendingTime {

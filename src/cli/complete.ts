@@ -1,8 +1,8 @@
+import { type CommandGroup, loadCommands, type SecretOutput } from '../command/command.ts'
+import { isOption, type OptionDefinition, oppositeOf } from '../command/inputs.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import { type CommandGroup, loadCommands, type SecretOutput } from '../run/command.ts'
-import { isOption, type OptionDefinition, oppositeOf } from '../run/inputs.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import {
   globalOptions,

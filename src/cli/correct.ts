@@ -1,7 +1,7 @@
 // What is wrong with a command line, and what to type instead.
 
-import { type MergeqError, usageError } from '../errors.ts'
-import { fieldsOf, findSimilarField } from '../run/fields.ts'
+import { type MergeqError, usageError } from '../base/errors.ts'
+import { fieldsOf, findSimilarField } from '../command/fields.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { shellQuote } from '../values/suggested-command.ts'
 import {

@@ -1,7 +1,7 @@
-import { type ErrorKind, exitCodeList } from '../errors.ts'
+import { type ErrorKind, exitCodeList } from '../base/errors.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from '../command/command.ts'
+import { oppositeOf } from '../command/inputs.ts'
 import { printsData } from '../output/output-formats.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
-import { oppositeOf } from '../run/inputs.ts'
 import {
   type CommandDoc,
   documentCommand,

@@ -1,9 +1,9 @@
 import { isChange } from '../api/operation.ts'
 import { type Field, fieldOf, list, type RecordType } from '../api/operations/fields.ts'
 import { receiptRecord } from '../api/operations/receipts.ts'
-import type { JsonObject } from '../json.ts'
-import { pullRequestStates, queueStates } from '../records/states.ts'
-import type { Command } from '../run/command.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Command } from '../command/command.ts'
+import { pullRequestStates, queueStates } from '../domain/states.ts'
 
 const anyOf = (schemas: readonly JsonObject[]): JsonObject => {
   const [first = {}, ...others] = schemas

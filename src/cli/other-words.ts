@@ -1,5 +1,5 @@
+import type { CommandGroup } from '../command/command.ts'
 import { formats } from '../output/output-formats.ts'
-import type { CommandGroup } from '../run/command.ts'
 import { isPullRequestReference } from '../values/pull-request.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 

@@ -1,8 +1,8 @@
 import { CommanderError, Command as Node, Option } from 'commander'
+import { type CommandGroup, loadCommand, type RegisteredCommand } from '../command/command.ts'
+import { formatArgument, isOption, type OptionDefinition } from '../command/inputs.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { type CommandGroup, loadCommand, type RegisteredCommand } from '../run/command.ts'
-import { formatArgument, isOption, type OptionDefinition } from '../run/inputs.ts'
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [

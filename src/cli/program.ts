@@ -1,12 +1,12 @@
+import { isMergeqError, toMergeqError } from '../base/errors.ts'
+import type { CommandGroup, CommandRunner } from '../command/command.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { findFormat } from '../output/output-formats.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
 import { hasUnicode, shouldColor, textStyles, toAscii } from '../output/styled-text.ts'
-import type { CommandGroup, CommandRunner } from '../run/command.ts'
 import { flagFormat, parseCommandLine } from './parse.ts'
 
 /**

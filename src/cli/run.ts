@@ -1,17 +1,8 @@
 import { isChange } from '../api/operation.ts'
 import { createServiceClient, limitPrograms, requireWritable } from '../api/service-client.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
-import { isContinuousIntegration } from '../config/ci-systems.ts'
-import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
-import { createTokenReader } from '../config/token.ts'
-import { isMergeqError, type MergeqError, usageError, withName } from '../errors.ts'
-import type { Host } from '../host/host.ts'
-import { createLogger, type Logger } from '../output/logger.ts'
-import { findFormat, printsData } from '../output/output-formats.ts'
-import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
-import type { SpinnerText } from '../output/spinner.ts'
-import { shouldColor, textStyles } from '../output/styled-text.ts'
-import { createAdvice } from '../run/advice.ts'
+import { isMergeqError, type MergeqError, usageError, withName } from '../base/errors.ts'
+import { createAdvice } from '../command/advice.ts'
 import type {
   Cli,
   Command,
@@ -20,11 +11,20 @@ import type {
   GlobalOptions,
   RegisteredCommand,
   SecretOutput,
-} from '../run/command.ts'
-import { fieldsOf, selectFields } from '../run/fields.ts'
-import { flagName } from '../run/inputs.ts'
-import { explainNotFound } from '../run/send.ts'
-import { checkEnough, checkExclusive, inputContext, readInputs, withAddedFields } from '../run/values.ts'
+} from '../command/command.ts'
+import { fieldsOf, selectFields } from '../command/fields.ts'
+import { flagName } from '../command/inputs.ts'
+import { explainNotFound } from '../command/send.ts'
+import { checkEnough, checkExclusive, inputContext, readInputs, withAddedFields } from '../command/values.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
+import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
+import { createTokenReader } from '../config/token.ts'
+import type { Host } from '../host/host.ts'
+import { createLogger, type Logger } from '../output/logger.ts'
+import { findFormat, printsData } from '../output/output-formats.ts'
+import { createPrinter, type Printer, type PrinterOptions } from '../output/printer.ts'
+import type { SpinnerText } from '../output/spinner.ts'
+import { shouldColor, textStyles } from '../output/styled-text.ts'
 import { parseDuration } from '../values/time.ts'
 import { flagFormat } from './parse.ts'
 

@@ -1,5 +1,5 @@
+import { exitCodeList } from '../base/errors.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { exitCodeList } from '../errors.ts'
 import { outputFormats } from '../output/output-formats.ts'
 import { otherVariables } from './command-doc.ts'
 import { type HelpOptions, type Item, Layout } from './help-layout.ts'

@@ -2,9 +2,9 @@ import { renderHelp } from '../cli/help.ts'
 import type { HelpOptions } from '../cli/help-layout.ts'
 import { parseCommandLine } from '../cli/parse.ts'
 import { renderTopic, topics } from '../cli/topics.ts'
+import { type CommandGroup, command } from '../command/command.ts'
+import type { FlagInput } from '../command/inputs.ts'
 import { shouldColor } from '../output/styled-text.ts'
-import { type CommandGroup, command } from '../run/command.ts'
-import type { FlagInput } from '../run/inputs.ts'
 
 const topicNames = Object.keys(topics)
 

@@ -1,4 +1,4 @@
-import type { CommandGroup } from '../run/command.ts'
+import type { CommandGroup } from '../command/command.ts'
 
 /** All groups of commands, and the commands without a group, in the order in which help lists them. */
 export const commandGroups: readonly CommandGroup[] = [

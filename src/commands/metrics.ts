@@ -1,11 +1,16 @@
 import { sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { isObject, type JsonObject } from '../json.ts'
-import { type Span, type StyledLine, styled } from '../output/styled-text.ts'
-import { columns, rawText, type Table } from '../output/view.ts'
-import { namedQueues, readQueues, reportUnread } from '../queues/all-queues.ts'
-import { isCounted, numberText, type Sample } from '../records/metrics/exposition.ts'
+import { isObject, type JsonObject } from '../base/json.ts'
+import { type Cli, command, drawsResults } from '../command/command.ts'
+import { repositoryOrAll } from '../command/common-inputs.ts'
+import { printRequests } from '../command/dry-run.ts'
+import { fieldsOfRecords } from '../command/fields.ts'
+import { flag } from '../command/inputs.ts'
+import { read } from '../command/send.ts'
+import { namedQueues, readQueues, reportUnread } from '../command/several-queues.ts'
+import { paramsOf } from '../command/values.ts'
+import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
   type Bucket,
   type MetricsSummary,
@@ -14,15 +19,10 @@ import {
   type QueueMetrics,
   quantileOf,
   summarizeMetrics,
-} from '../records/metrics/last-hour.ts'
-import { pullRequestStates, stateWords } from '../records/states.ts'
-import { type Cli, command, drawsResults } from '../run/command.ts'
-import { repositoryOrAll } from '../run/common-inputs.ts'
-import { printRequests } from '../run/dry-run.ts'
-import { fieldsOfRecords } from '../run/fields.ts'
-import { flag } from '../run/inputs.ts'
-import { read } from '../run/send.ts'
-import { paramsOf } from '../run/values.ts'
+} from '../domain/metrics/last-hour.ts'
+import { pullRequestStates, stateWords } from '../domain/states.ts'
+import { type Span, type StyledLine, styled } from '../output/styled-text.ts'
+import { columns, rawText, type Table } from '../output/view.ts'
 import { formatDuration, formatEstimate, formatInteger, pluralize, shorten } from '../values/format.ts'
 import type { Repository } from '../values/repository.ts'
 import { queueMetricsText } from './metrics/queue-text.ts'

@@ -1,8 +1,8 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
+import { get, type Json } from '../base/json.ts'
+import { memoize } from '../base/scheduling.ts'
+import { parseUrl } from '../base/url.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { get, type Json } from '../json.ts'
-import { memoize } from '../scheduling.ts'
-import { parseUrl } from '../url.ts'
 import { isSameRepository, type Repository, repositoryName } from '../values/repository.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {

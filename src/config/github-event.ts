@@ -1,4 +1,4 @@
-import { get, getArray, isObject, type Json } from '../json.ts'
+import { get, getArray, isObject, type Json } from '../base/json.ts'
 
 /**
  * Returns the event of a workflow run, a check suite or a check run with two members, whatever its kind: `run` is the

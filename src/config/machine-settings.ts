@@ -1,6 +1,6 @@
-import { isMergeqError, usageError } from '../errors.ts'
+import { isMergeqError, usageError } from '../base/errors.ts'
+import { isObject, type JsonObject } from '../base/json.ts'
 import type { Files, ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import { maxStoreSize } from '../values/limits.ts'
 
 /** Whether a user other than root can write to a file with these permission bits. */

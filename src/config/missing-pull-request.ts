@@ -1,4 +1,4 @@
-import { type MergeqError, usageError } from '../errors.ts'
+import { type MergeqError, usageError } from '../base/errors.ts'
 
 /** What a git checkout says about its pull request, if no pull request was found by its commit. */
 export interface CheckoutLookup {

@@ -1,7 +1,7 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
+import { isObject, type JsonObject, parseJson } from '../base/json.ts'
+import { memoize } from '../base/scheduling.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
-import { memoize } from '../scheduling.ts'
 import { pluralize } from '../values/format.ts'
 import {
   isSameRepository,

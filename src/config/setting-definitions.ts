@@ -1,6 +1,6 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
+import { isLoopback, parseUrl } from '../base/url.ts'
 import { formats } from '../output/output-formats.ts'
-import { isLoopback, parseUrl } from '../url.ts'
 import { parseCommit } from '../values/commit.ts'
 import { attemptLimit, changeLimit } from '../values/limits.ts'
 import { parsePullRequest } from '../values/pull-request.ts'

@@ -1,8 +1,8 @@
 import Conf from 'conf'
-import { MergeqError } from '../errors.ts'
+import { MergeqError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import { stringifyJson } from '../base/json.ts'
 import type { Host } from '../host/host.ts'
-import type { JsonObject } from '../json.ts'
-import { stringifyJson } from '../json.ts'
 import { acquireLock } from './lock.ts'
 
 /** Returns a document as the settings file has it. */

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 
 /** What disables the programs that print a token. */
 const off = 'off'

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { maxTokenFileSize } from '../values/limits.ts'
 import { isBlank, isUtf16 } from '../values/text.ts'

@@ -1,4 +1,4 @@
-import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
+import { isMergeqError, MergeqError, usageError, withName } from '../base/errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { maxTokenFileSize, maxTokenLength } from '../values/limits.ts'
 import { joinCommandLine } from '../values/suggested-command.ts'

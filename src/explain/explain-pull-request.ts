@@ -1,18 +1,18 @@
 import type { UnreadSource } from '../api/reads/test-run.ts'
-import { get, getArray, getNumber, getString, type JsonObject } from '../json.ts'
-import { priorityName } from '../records/priorities.ts'
-import { type QueueEntry, queueEntries, testSlots } from '../records/queue-entries.ts'
-import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../records/reasons/reasons.ts'
-import type { ServiceWords } from '../records/reasons/service-words.ts'
-import { isStacked } from '../records/stacks.ts'
+import { get, getArray, getNumber, getString, type JsonObject } from '../base/json.ts'
+import { priorityName } from '../domain/priorities.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../domain/queue-entries.ts'
+import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../domain/reasons/reasons.ts'
+import type { ServiceWords } from '../domain/reasons/service-words.ts'
+import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
   newSubmissionNote,
   normalizeState,
   stateOf,
   terminalOutcome,
-} from '../records/states.ts'
-import type { TestRun } from '../records/test-run.ts'
+} from '../domain/states.ts'
+import type { TestRun } from '../domain/test-run.ts'
 import { describeMissingQueue, type Repository } from '../values/repository.ts'
 import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'

@@ -1,6 +1,6 @@
-import { getNumber, getString, type JsonObject } from '../json.ts'
-import { queueEntries, testSlots } from '../records/queue-entries.ts'
-import { canResume, normalizeState, queueStateMessage, stateOf } from '../records/states.ts'
+import { getNumber, getString, type JsonObject } from '../base/json.ts'
+import { queueEntries, testSlots } from '../domain/queue-entries.ts'
+import { canResume, normalizeState, queueStateMessage, stateOf } from '../domain/states.ts'
 import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../values/format.ts'
 import {
   type ExplainSources,

@@ -1,9 +1,9 @@
-import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts'
-import { describeSplit, wasSplit } from '../records/batches.ts'
-import { priorityName } from '../records/priorities.ts'
-import { type QueueEntry, queueEntries, testSlots } from '../records/queue-entries.ts'
-import { explainState, isFailureOfTestRun, submitters } from '../records/reasons/reasons.ts'
-import { isStacked } from '../records/stacks.ts'
+import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { describeSplit, wasSplit } from '../domain/batches.ts'
+import { priorityName } from '../domain/priorities.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../domain/queue-entries.ts'
+import { explainState, isFailureOfTestRun, submitters } from '../domain/reasons/reasons.ts'
+import { isStacked } from '../domain/stacks.ts'
 import {
   canResume,
   isFailedOrCancelled,
@@ -11,9 +11,9 @@ import {
   stateOf,
   stateWords,
   terminalOutcome,
-} from '../records/states.ts'
-import type { TestRun } from '../records/test-run.ts'
-import { detailOfState } from '../records/timeline.ts'
+} from '../domain/states.ts'
+import type { TestRun } from '../domain/test-run.ts'
+import { detailOfState } from '../domain/timeline.ts'
 import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten } from '../values/format.ts'
 import { type Finding, readinessFindings, type Step } from './readiness.ts'
 

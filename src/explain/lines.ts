@@ -1,7 +1,7 @@
+import { causerText } from '../domain/reasons/reasons.ts'
+import { isFailedOrCancelled } from '../domain/states.ts'
+import { failedCheckText } from '../domain/test-run.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../output/styled-text.ts'
-import { causerText } from '../records/reasons/reasons.ts'
-import { isFailedOrCancelled } from '../records/states.ts'
-import { failedCheckText } from '../records/test-run.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../values/format.ts'
 import type { Explanation, NextStep } from './explain-pull-request.ts'
 

@@ -1,5 +1,5 @@
+import { getString } from '../base/json.ts'
 import type { Config } from '../config/settings.ts'
-import { getString } from '../json.ts'
 import { isCompleteCommit } from '../values/commit.ts'
 import type { PullRequest } from '../values/pull-request.ts'
 import type { Queue } from '../values/repository.ts'

@@ -5,9 +5,9 @@ import { listPullRequests } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { readBatches } from '../api/reads/batches.ts'
 import type { ServiceClient } from '../api/service-client.ts'
-import { isNotFound, isPermanent, toMergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
-import { queueEntries } from '../records/queue-entries.ts'
+import { isNotFound, isPermanent, toMergeqError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import { queueEntries } from '../domain/queue-entries.ts'
 import type { Queue } from '../values/repository.ts'
 import {
   explanationOfQueue,

@@ -1,5 +1,5 @@
-import { get, getString, isObject, type Json, type JsonObject } from '../json.ts'
-import { isStacked } from '../records/stacks.ts'
+import { get, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { isStacked } from '../domain/stacks.ts'
 import { shorten } from '../values/format.ts'
 
 /** What the caller can do about a queue. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { fstatSync, statSync, writeSync } from 'node:fs'
-import { MergeqError } from '../errors.ts'
+import { MergeqError } from '../base/errors.ts'
 import { files } from './files.ts'
 import { isInForeground } from './foreground.ts'
 import {

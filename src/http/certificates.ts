@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 
 /** A file with further certificate authorities. */
 export interface AuthoritiesFile {

@@ -1,4 +1,4 @@
-import { extendError, isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, isMergeqError, MergeqError, toMergeqError } from '../base/errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { AuthoritiesFile } from './certificates.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import { MergeqError } from '../errors.ts'
+import { MergeqError } from '../base/errors.ts'
 
 /** The body of an HTTP request in pieces; `bytes` is its length as it will be sent. */
 export interface RequestBody {

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
+import { parseUrl } from '../base/url.ts'
 import type { Environment } from '../host/host.ts'
-import { parseUrl } from '../url.ts'
 
 const httpsPort = 443
 

@@ -1,4 +1,4 @@
-import { type ErrorDetails, MergeqError } from '../errors.ts'
+import { type ErrorDetails, MergeqError } from '../base/errors.ts'
 import { notLoopbackCode } from './connect.ts'
 import { ProxyConnectionError, type ProxySource } from './proxy.ts'
 

@@ -2,7 +2,7 @@ import { createServiceHost } from '../host/node-host.ts'
 import { type Client, createHostClient, type LibraryParts } from './client.ts'
 import type { ClientOptions } from './types.ts'
 
-export { isMergeqError, MergeqError } from '../errors.ts'
+export { isMergeqError, MergeqError } from '../base/errors.ts'
 export { parsePullRequest } from './pull-request.ts'
 
 declare const MERGEQ_VERSION: string

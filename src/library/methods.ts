@@ -16,11 +16,11 @@ import { completeCommit, findTargetsCommit } from '../api/reads/head-commit.ts'
 import { resourceOf } from '../api/request.ts'
 import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'
 import { rangeEnd } from '../api/service-time.ts'
+import { encodeTargets } from '../api/target-list.ts'
+import { toMergeqError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import { notGivenError } from '../config/settings.ts'
-import { toMergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
 import type { PullRequest } from '../values/pull-request.ts'
-import { encodeTargets } from '../values/target-list.ts'
 import {
   type CallClient,
   type CallOutcome,

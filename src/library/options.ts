@@ -1,9 +1,16 @@
 import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
+import {
+  isMergeqError,
+  type MergeqError,
+  toMergeqError,
+  usageError,
+  usageHint,
+  withName,
+} from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
-import { isMergeqError, type MergeqError, toMergeqError, usageError, usageHint, withName } from '../errors.ts'
 import { checkProxy } from '../http/proxy.ts'
-import type { Json } from '../json.ts'
 import { repositoryName } from '../values/repository.ts'
 import { hintWithSuggestion } from '../values/similar-name.ts'
 import { integer, pullRequest, repository } from '../values/types.ts'

@@ -10,7 +10,7 @@ import {
   submissionParams,
   submitPullRequest,
 } from '../api/operations/pull-requests.ts'
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 import { moment, pullRequest, type Type, toggle } from '../values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'
 import type { SubmitOptions } from '../wait/wait.ts'

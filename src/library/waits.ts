@@ -1,11 +1,12 @@
 import { resolveHead } from '../api/reads/head-commit.ts'
 import { startWaitTime } from '../api/wait-time.ts'
-import type { MergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
-import { maxConcurrent as maxDepartures } from '../scheduling.ts'
+import type { MergeqError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import { maxConcurrent as maxDepartures } from '../base/scheduling.ts'
 import type { PullRequest } from '../values/pull-request.ts'
 import { queueName, repositoryName } from '../values/repository.ts'
 import { waitForPullRequests } from '../wait/pull-requests.ts'
+import { createQueueReader } from '../wait/queue-reader.ts'
 import {
   createResult,
   describeAttempt,
@@ -23,8 +24,7 @@ import {
   track,
   type WaitEnd,
 } from '../wait/wait-state.ts'
-import { createQueueReader } from '../watch/queue-reader.ts'
-import { pollQueues, type QueuesView } from '../watch/watch-queues.ts'
+import { pollQueues, type QueuesView } from '../wait/watch-queues.ts'
 import {
   type CallOutcome,
   type ClientContext,

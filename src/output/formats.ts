@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, stringifyJson } from '../json.ts'
+import { type Json, type JsonObject, stringifyJson } from '../base/json.ts'
 import type { FormatThatPrints } from './output-formats.ts'
 import { sanitizeLine } from './sanitize.ts'
 import { colorizeState } from './styled-text.ts'

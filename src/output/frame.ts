@@ -1,5 +1,5 @@
-import { pullRequestStates } from '../records/states.ts'
-import { memoize } from '../scheduling.ts'
+import { memoize } from '../base/scheduling.ts'
+import { pullRequestStates } from '../domain/states.ts'
 import { renderLines, type StyledLine, stateSpan, styled } from './styled-text.ts'
 import { createTableRenderer, type TableOptions } from './table.ts'
 import { textWidth, truncateLine } from './text-width.ts'

@@ -1,5 +1,5 @@
-import { type MergeqError, stackTraceOf } from '../errors.ts'
-import { type Json, stringifyJson } from '../json.ts'
+import { type MergeqError, stackTraceOf } from '../base/errors.ts'
+import { type Json, stringifyJson } from '../base/json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Spinner, SpinnerText } from './spinner.ts'
 import type { StyledLine, TextStyles } from './styled-text.ts'

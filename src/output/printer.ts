@@ -1,4 +1,4 @@
-import { formatJson, type JsonObject, parseJson } from '../json.ts'
+import { formatJson, type JsonObject, parseJson } from '../base/json.ts'
 import { documentWriters, recordWriters, rowWriters, writeParts } from './formats.ts'
 import type { OutputFormat } from './output-formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'

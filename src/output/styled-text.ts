@@ -1,5 +1,5 @@
 import { Chalk } from 'chalk'
-import type { KnownState } from '../records/states.ts'
+import type { KnownState } from '../domain/states.ts'
 import { sanitizeSpaces } from './sanitize.ts'
 import { cutLongValue, wrapLines } from './text-width.ts'
 

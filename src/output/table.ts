@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import type { Json, JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { ageOf, formatAgo, formatRate } from '../values/format.ts'
 import { formatCell } from './formats.ts'
 import {

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { memoize } from '../scheduling.ts'
+import { memoize } from '../base/scheduling.ts'
 
 const printableAscii = /^[ -~]*$/
 

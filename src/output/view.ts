@@ -1,4 +1,4 @@
-import { get, type Json, type JsonObject } from '../json.ts'
+import { get, type Json, type JsonObject } from '../base/json.ts'
 import type { StyledLine } from './styled-text.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { pullRequestStates } from '../records/states.ts'
+import { pullRequestStates } from '../domain/states.ts'
 import { finalStates, type Queue, type RunKind, type Transition } from './engine/queue.ts'
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'

@@ -1,6 +1,6 @@
 import type { Params } from '../api/operation.ts'
-import { MergeqError } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { MergeqError } from '../base/errors.ts'
+import { isObject, type Json, type JsonObject } from '../base/json.ts'
 import { repository, type Type } from '../values/types.ts'
 
 export const statusError = (status: number, message: string): MergeqError =>

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { ScenarioName } from '../values/scenario-names.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { usageError } from '../errors.ts'
-import { maxBodySize } from '../values/limits.ts'
+import { maxBodySize } from '../api/limits.ts'
+import { usageError } from '../base/errors.ts'
 import { pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
 
 export interface RunningServer {

@@ -1,5 +1,5 @@
 import { type Operation, operationMethod, operationName } from '../api/operation.ts'
-import { toMergeqError } from '../errors.ts'
+import { toMergeqError } from '../base/errors.ts'
 import type { ResponseText } from './dialects.ts'
 import { performOperation, type SandboxOperationName, sandboxOperations } from './handlers.ts'
 import { metricsContentType } from './metrics-text.ts'

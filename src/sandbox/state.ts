@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '../base/json.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
 import { sandboxToken } from '../values/scenario-names.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Dialect } from './dialects.ts'
 import { finalStates, type Queue, type SandboxTestRun } from './engine/queue.ts'
 

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 
 const digits = /^(?!0+$)[\da-f]{7,64}$/i
 

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 import { parseTimeRange, type TimeRange } from './time-range.ts'
 
 /** How long the service keeps test runs (docs/reference/service.md, "listMergeQueueTestingResults"). */

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 
 /** A repository as the service names it (docs/reference/service.md, "Common fields"). */
 export interface Repository {

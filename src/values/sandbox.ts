@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 import { parseRepository } from './repository.ts'
 import { scenarioNames } from './scenario-names.ts'
 import { branchParser } from './text.ts'

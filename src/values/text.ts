@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 import { formatBytes } from './format.ts'
 import { suggestName } from './similar-name.ts'
 

@@ -1,4 +1,4 @@
-import { usageError } from '../errors.ts'
+import { usageError } from '../base/errors.ts'
 import { pluralize } from './format.ts'
 import { maxWindow } from './limits.ts'
 import { isDayName, parseMoment } from './time.ts'

@@ -1,4 +1,4 @@
-import { type MergeqError, usageError } from '../errors.ts'
+import { type MergeqError, usageError } from '../base/errors.ts'
 import { globMatcher, type TextMatcher } from './glob.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'

@@ -5,8 +5,8 @@
 // `stateChangedAt`. A wait must not report that as its outcome. A merge is what was wanted, whenever it was.
 
 import { changedSince, changedWhen, changeTime, isOutdated, sentSeconds } from '../api/service-clock.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { outcomeOfRecord, stateOf } from '../records/states.ts'
+import { getString, type JsonObject } from '../base/json.ts'
+import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { absenceOf, type Sending, type TrackedPullRequest, type WaitObservation } from './wait-state.ts'
 
 /**

@@ -3,16 +3,16 @@
 // docs/contributing/waits.md; each `case` below is a row of it.
 
 import { changeTime } from '../api/service-clock.ts'
-import { isPermanent, type MergeqError } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { explainState, mergeDoubtTime } from '../records/reasons/reasons.ts'
+import { isPermanent, type MergeqError } from '../base/errors.ts'
+import { getString, type JsonObject } from '../base/json.ts'
+import { explainState, mergeDoubtTime } from '../domain/reasons/reasons.ts'
 import {
   type Milestone,
   outcomeOfRecord,
   stateOf,
   statesUnderTest,
   type WaitOutcome,
-} from '../records/states.ts'
+} from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import {
   assessReading,

@@ -1,4 +1,4 @@
-import { milestones } from '../records/states.ts'
+import { milestones } from '../domain/states.ts'
 import { parseCommit } from '../values/commit.ts'
 import { parseInterval } from '../values/time.ts'
 import { choice, duration, integer, interval, textual } from '../values/types.ts'

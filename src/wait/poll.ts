@@ -1,6 +1,13 @@
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
-import { failureOrThrow, isNotFound, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
+import {
+  failureOrThrow,
+  isNotFound,
+  isPassing,
+  isPermanent,
+  MergeqError,
+  withPeriod,
+} from '../base/errors.ts'
 import type { Host } from '../host/host.ts'
 import { formatAge } from '../values/format.ts'
 import type { Judgement, Seen } from './wait-state.ts'

@@ -1,11 +1,11 @@
 // The loop of a wait for pull requests: it submits, reads and reports. What follows from each event is in
 // domain/wait-machine.ts.
 
-import { isPassing, toMergeqError } from '../errors.ts'
-import { getString } from '../json.ts'
-import { mergeDoubtTime } from '../records/reasons/reasons.ts'
-import { describeBase, isStacked } from '../records/stacks.ts'
-import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../records/states.ts'
+import { isPassing, toMergeqError } from '../base/errors.ts'
+import { getString } from '../base/json.ts'
+import { mergeDoubtTime } from '../domain/reasons/reasons.ts'
+import { describeBase, isStacked } from '../domain/stacks.ts'
+import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
 import { formatDuration, joinTruncated } from '../values/format.ts'
 import { queueName } from '../values/repository.ts'
 import type { Step } from './machine.ts'

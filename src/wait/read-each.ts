@@ -1,6 +1,6 @@
 import type { WaitTime } from '../api/wait-time.ts'
-import { isOutage, type MergeqError } from '../errors.ts'
-import { mapConcurrent, maxConcurrent } from '../scheduling.ts'
+import { isOutage, type MergeqError } from '../base/errors.ts'
+import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
 import { type Reading, readingOf } from './poll.ts'
 
 const tooManyRequests = 429

@@ -2,10 +2,10 @@ import { getQueue } from '../api/operations/queues.ts'
 import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
 import { readTestRunOf } from '../api/reads/test-run.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { exitCodeOf, extendError, type MergeqError } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { type Explained, explainState, isFailureOfTestRun } from '../records/reasons/reasons.ts'
-import { isStacked } from '../records/stacks.ts'
+import { exitCodeOf, extendError, type MergeqError } from '../base/errors.ts'
+import { getString, type JsonObject } from '../base/json.ts'
+import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons/reasons.ts'
+import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
   isUnderTest,
@@ -13,8 +13,8 @@ import {
   stateOf,
   stateWords,
   type WaitOutcome,
-} from '../records/states.ts'
-import type { FailingCheck } from '../records/test-run.ts'
+} from '../domain/states.ts'
+import type { FailingCheck } from '../domain/test-run.ts'
 import { shortCommits } from '../values/commit.ts'
 import { formatDuration, joinTruncated, shorten } from '../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../values/pull-request.ts'

@@ -18,11 +18,11 @@ import {
   isPermanent,
   type MergeqError,
   toMergeqError,
-} from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { describeResubmission } from '../records/priorities.ts'
-import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../records/reasons/reasons.ts'
-import { outcomeOfRecord, stateOf } from '../records/states.ts'
+} from '../base/errors.ts'
+import { getString, type JsonObject } from '../base/json.ts'
+import { describeResubmission } from '../domain/priorities.ts'
+import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reasons/reasons.ts'
+import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { formatInstant } from '../values/format.ts'
 import type { WaitEvent } from './machine.ts'

@@ -1,7 +1,7 @@
 // The errors with which a wait for a pull request ends, and the commands that go on from there.
 import type { ServiceClient } from '../api/service-client.ts'
-import { extendError, MergeqError, withPeriod } from '../errors.ts'
-import { getString } from '../json.ts'
+import { extendError, MergeqError, withPeriod } from '../base/errors.ts'
+import { getString } from '../base/json.ts'
 import type { WaitErrors } from './machine.ts'
 import { absenceOf, type WaitOptions } from './wait-state.ts'
 

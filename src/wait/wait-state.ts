@@ -2,9 +2,9 @@
 // to the next is in wait-machine.ts.
 
 import type { SendingTime } from '../api/service-clock.ts'
-import type { MergeqError } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
-import { type Milestone, statesUnderTest, type WaitOutcome } from '../records/states.ts'
+import type { MergeqError } from '../base/errors.ts'
+import { getString, type JsonObject } from '../base/json.ts'
+import { type Milestone, statesUnderTest, type WaitOutcome } from '../domain/states.ts'
 import type { PullRequest } from '../values/pull-request.ts'
 
 /** The options of a wait for pull requests; times are in milliseconds. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
-import { scanJson } from '../../src/json.ts'
+import { MergeqError } from '../../src/base/errors.ts'
+import { scanJson } from '../../src/base/json.ts'
 import { queue as place } from '../support/command-checks.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { getSubmittedPullRequests, numbersNotFound } from '../../src/api/operations/several-pull-requests.ts'
-import type { JsonObject } from '../../src/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 
 const read = (document: JsonObject) => {
   const text = JSON.stringify(document)

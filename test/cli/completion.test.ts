@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { completeWords, formatCompletion } from '../../src/cli/complete.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
+import { isOption } from '../../src/command/inputs.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import { isOption } from '../../src/run/inputs.ts'
 import { allCommands } from '../support/commands.ts'
 
 /** Completes a line at its end: the words are separated by single spaces. */

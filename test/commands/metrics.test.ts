@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import { type Answer, mergeq, noon, type Seen, type Setting } from '../support/harness.ts'
 import { bisection, bucketLines, main } from '../support/metrics-text.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { isMergeqError } from '../../src/base/errors.ts'
 import { ciSource } from '../../src/config/discovery.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
-import { isMergeqError } from '../../src/errors.ts'
 import type { GitOptions, GitResult, Host } from '../../src/host/host.ts'
 import { head, merge, noHead, recordedJobs, run, type Variables, web } from '../support/ci-jobs.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import { type Answer, mergeq, type Outcome, queueEnv, type Seen } from '../support/harness.ts'
 import { changeExamples } from '../support/operations.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands, formatFlags } from '../support/commands.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import { findFormat } from '../../src/output/output-formats.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
 import { renderScreen } from '../../src/output/table.ts'

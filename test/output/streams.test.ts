@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 // Loaded before its tests: it is shown while a service takes its time.
 import '../../src/output/spinner.ts'
-import { MergeqError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import { runAndCheck } from '../support/command-checks.ts'
 import { type Answer, mergeq, queueEnv, type Seen } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'

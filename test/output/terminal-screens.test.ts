@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import {
   hasUnicode,
@@ -13,7 +14,6 @@ import {
 } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import { columns, type Screen } from '../../src/output/view.ts'
-import { pullRequestStates, queueStates } from '../../src/records/states.ts'
 import {
   describeSince,
   formatAge,

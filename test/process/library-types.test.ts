@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { execa } from 'execa'
 import { beforeAll, expect, test } from 'vitest'
-import { isMergeqError, MergeqError } from '../../src/errors.ts'
+import { isMergeqError, MergeqError } from '../../src/base/errors.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-types-')

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { generatedFiles, markedParts } from '../../scripts/generate/generated-files.ts'
+import { exitCodeList, mostSevere } from '../../src/base/errors.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
 

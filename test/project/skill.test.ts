@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exitCodeList } from '../../src/errors.ts'
+import { exitCodeList } from '../../src/base/errors.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
 const path = 'skills/mergeq/SKILL.md'

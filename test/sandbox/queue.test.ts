@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isMergeqError } from '../../src/errors.ts'
-import type { JsonObject } from '../../src/json.ts'
+import { isMergeqError } from '../../src/base/errors.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import {
   compareTestOrder,

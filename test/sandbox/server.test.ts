@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../src/json.ts'
+import { maxBodySize } from '../../src/api/limits.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { maxBodySize } from '../../src/values/limits.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { operationExamples, testId } from '../support/operations.ts'
 

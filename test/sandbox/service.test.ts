@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/base/json.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
 import type { StateOptions } from '../../src/sandbox/state.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Json, JsonObject } from '../../src/json.ts'
+import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService } from '../../src/sandbox/service.ts'

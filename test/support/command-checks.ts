@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { exitCodeList } from '../../src/errors.ts'
+import { exitCodeList } from '../../src/base/errors.ts'
 import type { OutputFormat } from '../../src/output/output-formats.ts'
 import { mergeq, type Outcome, type Setting } from './harness.ts'
 

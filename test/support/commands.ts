@@ -1,7 +1,7 @@
 import { documentCommand } from '../../src/cli/command-doc.ts'
+import { loadCommands } from '../../src/command/command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { formats } from '../../src/output/output-formats.ts'
-import { loadCommands } from '../../src/run/command.ts'
 
 /** Every command that can be typed, group by group, in the order in which help lists them. */
 export const allCommands = await loadCommands(commandGroups)

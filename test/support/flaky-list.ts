@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import type { Answer, Outcome, Seen } from './harness.ts'
 
 export const day = 86_400_000

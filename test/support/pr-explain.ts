@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 
 export const record = (state: string, more: JsonObject = {}): JsonObject => ({
   state,

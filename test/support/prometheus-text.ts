@@ -1,5 +1,5 @@
-import { isMergeqError } from '../../src/errors.ts'
-import { readSamples, type Sample } from '../../src/records/metrics/exposition.ts'
+import { isMergeqError } from '../../src/base/errors.ts'
+import { readSamples, type Sample } from '../../src/domain/metrics/exposition.ts'
 
 export const parseSamples = (text: string): readonly Sample[] => [...readSamples(text)]
 

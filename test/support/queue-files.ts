@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import type { Answer, Seen, Setting } from './harness.ts'
 
 /** The rows of queues of acme/web. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { isObject, type JsonObject, parseJson } from '../../src/json.ts'
+import { isObject, type JsonObject, parseJson } from '../../src/base/json.ts'
 
 /** Settings that the sandbox takes, and one that nobody knows. */
 export const someSettings = fc.record(

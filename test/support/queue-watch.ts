@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 
 export const entry = (prNumber: number, state: string, more: JsonObject = {}): JsonObject => ({
   prNumber,

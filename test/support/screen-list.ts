@@ -1,4 +1,4 @@
-import { MergeqError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import type { Screen } from './screens.ts'
 
 /** Several pull requests in every state: #3 and #4 merged, #9 failed, #8 cancelled, the others queued. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { isObject, type Json, type JsonObject } from '../../src/base/json.ts'
 import type { Answer, Seen } from './harness.ts'
 import { operationExamples, testId } from './operations.ts'
 

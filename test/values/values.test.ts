@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { parseOverride } from '../../src/api/operation.ts'
+import { isMergeqError } from '../../src/base/errors.ts'
 import { parseBaseUrl } from '../../src/config/setting-definitions.ts'
 import { parseToken } from '../../src/config/token.ts'
-import { isMergeqError } from '../../src/errors.ts'
 import {
   normalizeState,
   outcomeOfRecord,
   pullRequestStates,
   queueStates,
   withNormalizedState,
-} from '../../src/records/states.ts'
+} from '../../src/domain/states.ts'
 import {
   isPullRequestReference,
   maxPullRequestNumber,
@@ -382,7 +382,7 @@ describe('states', () => {
   })
 })
 
-// That whole texts are read back, whatever is in them, is in test/records/metrics/exposition.test.ts. The verdicts are those of the
+// That whole texts are read back, whatever is in them, is in test/domain/metrics/exposition.test.ts. The verdicts are those of the
 // parser of Prometheus, but for blanks at the end of a line, types that it does not know and comments about no metric.
 describe('the text format of metrics', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
-import type { JsonObject } from '../../src/json.ts'
+import { MergeqError } from '../../src/base/errors.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import { parseRepository } from '../../src/values/repository.ts'
 import { advance, type WaitEvent, type WaitRules } from '../../src/wait/machine.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startWaitTime } from '../../src/api/wait-time.ts'
-import { MergeqError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import { poll } from '../../src/wait/poll.ts'
 import { readEach } from '../../src/wait/read-each.ts'
 import type { Judgement, WaitEnd } from '../../src/wait/wait-state.ts'

@@ -1,5 +1,5 @@
 // Operations of the clients alone: what mergeq concludes from one or several responses.
-import { summarizeMetrics } from '../../records/metrics/last-hour.ts'
+import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import type { Operation } from '../operation.ts'
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from './metrics.ts'
 import { getPartialPullRequest } from './pull-requests.ts'

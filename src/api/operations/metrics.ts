@@ -1,8 +1,8 @@
-import { MergeqError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
-import { labelsOf, numberText, readSamples, type Sample } from '../../records/metrics/exposition.ts'
-import { findQueue, type QueueMetrics, summarizeMetrics } from '../../records/metrics/last-hour.ts'
-import { maxMetricsSize, maxSamples } from '../../values/limits.ts'
+import { MergeqError } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
+import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { maxSamples } from '../../values/limits.ts'
 import {
   defaultHost,
   type Queue,
@@ -11,6 +11,7 @@ import {
   repositoryName,
 } from '../../values/repository.ts'
 import { repository, text } from '../../values/types.ts'
+import { maxMetricsSize } from '../limits.ts'
 import { defineOperation, param } from '../operation.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
 import { sampleRecord } from './fields.ts'

@@ -1,11 +1,10 @@
-import { MergeqError, usageError } from '../../errors.ts'
-import { getNumber, getString, type JsonObject } from '../../json.ts'
-import { pullRequestStates, withNormalizedState } from '../../records/states.ts'
+import { MergeqError, usageError } from '../../base/errors.ts'
+import { getNumber, getString, type JsonObject } from '../../base/json.ts'
+import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import { parseCommit } from '../../values/commit.ts'
 import { countRead, formatBytes, pluralize } from '../../values/format.ts'
 import { isPullRequestReference, maxPullRequestNumber, parsePullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
-import type { ImpactedTargets } from '../../values/target-list.ts'
 import { parseMoment, toIso } from '../../values/time.ts'
 import { parseTimeRange } from '../../values/time-range.ts'
 import {
@@ -34,6 +33,7 @@ import {
 } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
+import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 
 /** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */

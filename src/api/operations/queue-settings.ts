@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../json.ts'
+import { isObject, type Json } from '../../base/json.ts'
 import {
   boolean,
   choice,

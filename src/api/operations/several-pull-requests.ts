@@ -1,5 +1,5 @@
-import { get, getNumber, isObject, type Json, type JsonObject } from '../../json.ts'
-import { withNormalizedState } from '../../records/states.ts'
+import { get, getNumber, isObject, type Json, type JsonObject } from '../../base/json.ts'
+import { withNormalizedState } from '../../domain/states.ts'
 import { maxPullRequestNumber } from '../../values/pull-request.ts'
 import { integer, type Type, toggle } from '../../values/types.ts'
 import { defineOperation, param, queueParams, requiredParam } from '../operation.ts'

@@ -1,4 +1,4 @@
-import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { countRead } from '../../values/format.ts'
 import { keptDays, parseKeptRange } from '../../values/kept-range.ts'
 import { queueName } from '../../values/repository.ts'

@@ -1,5 +1,5 @@
-import { usageError } from '../../errors.ts'
-import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
+import { usageError } from '../../base/errors.ts'
+import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../base/json.ts'
 import { countRead, joinTruncated } from '../../values/format.ts'
 import type { TextMatcher } from '../../values/glob.ts'
 import { maxWindow } from '../../values/limits.ts'

@@ -1,6 +1,6 @@
+import { failureOrThrow, isPassing, MergeqError, usageError } from '../../base/errors.ts'
 import { missingPullRequestError } from '../../config/missing-pull-request.ts'
 import type { Config } from '../../config/settings.ts'
-import { failureOrThrow, isPassing, MergeqError, usageError } from '../../errors.ts'
 import { pluralize } from '../../values/format.ts'
 import type { Queue } from '../../values/repository.ts'
 import { readIfFound } from '../call.ts'

@@ -1,5 +1,5 @@
-import { MergeqError, toMergeqError } from '../../errors.ts'
-import { get, getNumber, getString, type JsonObject } from '../../json.ts'
+import { MergeqError, toMergeqError } from '../../base/errors.ts'
+import { get, getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 import { callOperation } from '../call.ts'
 import type { ParamValues, Resource } from '../operation.ts'

@@ -1,13 +1,13 @@
 import { list, outline, ownRecord } from '../../api/operations/fields.ts'
+import { isMergeqError } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { flagName } from '../../command/inputs.ts'
 import { resolveSettings } from '../../config/settings.ts'
 import { profileNames, storedTokens } from '../../config/store.ts'
 import { findTokenSource } from '../../config/token.ts'
-import { isMergeqError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flagName } from '../../run/inputs.ts'
 
 /** Returns where the token of a profile comes from, for its base URL and for the other origins of its stored tokens. */
 async function listTokens(profile: string, { args, host, settings }: Cli): Promise<readonly JsonObject[]> {

@@ -1,4 +1,10 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { usageError } from '../../base/errors.ts'
+import { isLoopback } from '../../base/url.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { canPrompt } from '../../command/confirm.ts'
+import { printPreview } from '../../command/dry-run.ts'
+import { flag, type Input } from '../../command/inputs.ts'
 import { profileNames, storeFile, updateTokens } from '../../config/store.ts'
 import {
   defaultOrigin,
@@ -7,12 +13,6 @@ import {
   parseToken,
   profileWords,
 } from '../../config/token.ts'
-import { usageError } from '../../errors.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { canPrompt } from '../../run/confirm.ts'
-import { printPreview } from '../../run/dry-run.ts'
-import { flag, type Input } from '../../run/inputs.ts'
-import { isLoopback } from '../../url.ts'
 import { maxTokenFileSize } from '../../values/limits.ts'
 import { joinCommandLine } from '../../values/suggested-command.ts'
 import { isBlank, readWholeText } from '../../values/text.ts'

@@ -1,3 +1,5 @@
+import { command } from '../../command/command.ts'
+import { printPreview } from '../../command/dry-run.ts'
 import {
   parentDirectory,
   profileIn,
@@ -8,8 +10,6 @@ import {
   valueNamesOf,
 } from '../../config/store.ts'
 import { describeTokenOwner, profileWords } from '../../config/token.ts'
-import { command } from '../../run/command.ts'
-import { printPreview } from '../../run/dry-run.ts'
 import { joinCommandLine } from '../../values/suggested-command.ts'
 import { readOrigin } from './shared/service.ts'
 

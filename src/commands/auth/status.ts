@@ -1,13 +1,13 @@
 import { outline, ownRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { failureOrThrow, isPermanent, MergeqError } from '../../base/errors.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { printPreview } from '../../command/dry-run.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { flag } from '../../command/inputs.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
-import { failureOrThrow, isPermanent, MergeqError } from '../../errors.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { printPreview } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flag } from '../../run/inputs.ts'
 import { describeVerification, readOrigin, verifyToken } from './shared/service.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */

@@ -1,4 +1,4 @@
-import { command } from '../../run/command.ts'
+import { command } from '../../command/command.ts'
 
 /** `auth token`: prints the token itself, the only output that is not redacted. */
 export const authTokenCommand = command({

@@ -1,8 +1,8 @@
 import { outline, ownRecord } from '../../api/operations/fields.ts'
-import { MergeqError } from '../../errors.ts'
+import { MergeqError } from '../../base/errors.ts'
+import { command } from '../../command/command.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import { command } from '../../run/command.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
 import { keyArgument } from './shared/key.ts'
 
 const settingRecord = ownRecord({ key: 'string', value: 'string', origin: 'string' })

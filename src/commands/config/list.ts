@@ -1,12 +1,12 @@
 import { list, optional, outline, ownRecord } from '../../api/operations/fields.ts'
+import { failureOrThrow } from '../../base/errors.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { flag } from '../../command/inputs.ts'
 import { describeCiSystem } from '../../config/ci-systems.ts'
 import { configKeys } from '../../config/setting-definitions.ts'
-import { failureOrThrow } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flag } from '../../run/inputs.ts'
 
 /** What a CI job or the checkout gives besides the settings; what they refuse to give is left out. */
 async function findFacts({ settings, host }: Cli): Promise<readonly JsonObject[]> {

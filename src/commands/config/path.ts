@@ -1,5 +1,5 @@
+import { command } from '../../command/command.ts'
 import { storeFile } from '../../config/store.ts'
-import { command } from '../../run/command.ts'
 
 export const configPathCommand = command({
   name: 'config path',

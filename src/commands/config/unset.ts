@@ -1,6 +1,6 @@
+import { command } from '../../command/command.ts'
+import { printPreview } from '../../command/dry-run.ts'
 import { profileIn, updateProfile } from '../../config/store.ts'
-import { command } from '../../run/command.ts'
-import { printPreview } from '../../run/dry-run.ts'
 import { joinList } from '../../values/format.ts'
 import { keyArguments } from './shared/key.ts'
 import { describeProfile } from './shared/profile.ts'

@@ -1,6 +1,6 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { command } from '../../run/command.ts'
+import { command } from '../../command/command.ts'
 import { guardPush, maxWait } from './shared/push.ts'
 
 export const guardCheckCommand = command({

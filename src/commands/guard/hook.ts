@@ -1,8 +1,8 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { extendError, failureOrThrow } from '../../errors.ts'
-import { command } from '../../run/command.ts'
-import { flag, type Input } from '../../run/inputs.ts'
+import { extendError, failureOrThrow } from '../../base/errors.ts'
+import { command } from '../../command/command.ts'
+import { flag, type Input } from '../../command/inputs.ts'
 import { guardPush, maxWait } from './shared/push.ts'
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */

@@ -1,8 +1,8 @@
 import { outline } from '../../api/operations/fields.ts'
+import { failureOrThrow } from '../../base/errors.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { flag } from '../../command/inputs.ts'
 import { listHeads } from '../../config/checkout.ts'
-import { failureOrThrow } from '../../errors.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { flag } from '../../run/inputs.ts'
 import { hookFields, installedHookRecord, installHook } from './shared/hook-file.ts'
 import { maxWait } from './shared/push.ts'
 

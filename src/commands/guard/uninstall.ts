@@ -1,5 +1,5 @@
 import { outline } from '../../api/operations/fields.ts'
-import { command } from '../../run/command.ts'
+import { command } from '../../command/command.ts'
 import { hookFields, hookRecord, uninstallHook } from './shared/hook-file.ts'
 
 export const guardUninstallCommand = command({

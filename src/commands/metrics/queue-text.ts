@@ -1,6 +1,6 @@
-import { getString, type JsonObject } from '../../json.ts'
-import { type QueueEntry, queueEntries } from '../../records/queue-entries.ts'
-import { queueStates, stateOf, statesUnderTest } from '../../records/states.ts'
+import { getString, type JsonObject } from '../../base/json.ts'
+import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
+import { queueStates, stateOf, statesUnderTest } from '../../domain/states.ts'
 
 /** A queue that was read, under the labels that it has in the metrics of the service. */
 interface QueueReading {

@@ -4,10 +4,10 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
-import { command } from '../../run/command.ts'
-import { webOption } from '../../run/common-inputs.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { pullRequests, setOf } from '../../run/values.ts'
+import { command } from '../../command/command.ts'
+import { webOption } from '../../command/common-inputs.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { pullRequests, setOf } from '../../command/values.ts'
 
 export const prExplainCommand = command({
   name: 'pr explain',

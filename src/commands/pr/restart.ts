@@ -1,7 +1,7 @@
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { command } from '../../run/command.ts'
-import { forEach, send, show } from '../../run/send.ts'
-import { pullRequests, setOf } from '../../run/values.ts'
+import { command } from '../../command/command.ts'
+import { forEach, send, show } from '../../command/send.ts'
+import { pullRequests, setOf } from '../../command/values.ts'
 import { explainFinished } from './shared/reads.ts'
 
 export const prRestartCommand = command({

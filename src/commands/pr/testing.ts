@@ -5,8 +5,25 @@ import {
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { tryRead } from '../../api/reads/extra-reads.ts'
-import { extendError, failureOrThrow, type MergeqError } from '../../errors.ts'
-import { get, getArray, getString, type JsonObject } from '../../json.ts'
+import { extendError, failureOrThrow, type MergeqError } from '../../base/errors.ts'
+import { get, getArray, getString, type JsonObject } from '../../base/json.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { argsForPullRequest, webOption } from '../../command/common-inputs.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { serviceFields } from '../../command/fields.ts'
+import { flagInput, type Input, type OptionDefinition, option } from '../../command/inputs.ts'
+import { forOne, read, show, webPage } from '../../command/send.ts'
+import { pullRequestOf, setOf } from '../../command/values.ts'
+import { stateOf, stateWords } from '../../domain/states.ts'
+import {
+  failedCheckText,
+  isAwaitingApproval,
+  isFailedCheck,
+  isRequiredCheck,
+  readChecks,
+  testRunOf,
+  unreportedStatuses,
+} from '../../domain/test-run.ts'
 import {
   linkSpan,
   type Pieces,
@@ -18,23 +35,6 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
-import { stateOf, stateWords } from '../../records/states.ts'
-import {
-  failedCheckText,
-  isAwaitingApproval,
-  isFailedCheck,
-  isRequiredCheck,
-  readChecks,
-  testRunOf,
-  unreportedStatuses,
-} from '../../records/test-run.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { argsForPullRequest, webOption } from '../../run/common-inputs.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { serviceFields } from '../../run/fields.ts'
-import { flagInput, type Input, type OptionDefinition, option } from '../../run/inputs.ts'
-import { forOne, read, show, webPage } from '../../run/send.ts'
-import { pullRequestOf, setOf } from '../../run/values.ts'
 import { shorten } from '../../values/format.ts'
 import { isPullRequestReference, parsePullRequest, urlOfPullRequest } from '../../values/pull-request.ts'
 import type { Repository } from '../../values/repository.ts'

@@ -11,28 +11,20 @@ import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.
 import { getQueue } from '../../api/operations/queues.ts'
 import { testingResultsPage } from '../../api/operations/testing-results.ts'
 import { tryRead } from '../../api/reads/extra-reads.ts'
-import { exitCodeOf, extendError, MergeqError, usageError } from '../../errors.ts'
-import { getString, type JsonObject } from '../../json.ts'
+import { exitCodeOf, extendError, MergeqError, usageError } from '../../base/errors.ts'
+import { getString, type JsonObject } from '../../base/json.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { flag, option } from '../../command/inputs.ts'
+import { read } from '../../command/send.ts'
+import type { NamedQueue } from '../../command/several-queues.ts'
+import { forEachQueue, reportFailures } from '../../command/several-queues.ts'
+import { queueInput, setOf } from '../../command/values.ts'
+import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
+import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
+import { stateOf, stateWords } from '../../domain/states.ts'
 import { columns } from '../../output/view.ts'
-import {
-  limitOf,
-  type NamedQueue,
-  printSelection,
-  selectQueues,
-  severalQueues,
-  unlessSeveral,
-  withMetrics,
-} from '../../queues/all-queues.ts'
-import { forEachQueue, reportFailures } from '../../queues/live-queue.ts'
-import type { QueueMetrics } from '../../records/metrics/last-hour.ts'
-import { type QueueEntry, queueEntries } from '../../records/queue-entries.ts'
-import { stateOf, stateWords } from '../../records/states.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flag, option } from '../../run/inputs.ts'
-import { read } from '../../run/send.ts'
-import { queueInput, setOf } from '../../run/values.ts'
 import { formatAge, pluralize } from '../../values/format.ts'
 import {
   type Queue,
@@ -42,6 +34,14 @@ import {
   shortRepositoryName,
 } from '../../values/repository.ts'
 import { duration, integer } from '../../values/types.ts'
+import {
+  limitOf,
+  printSelection,
+  selectQueues,
+  severalQueues,
+  unlessSeveral,
+  withMetrics,
+} from './shared/all-queues.ts'
 import { notReadySentence } from './shared/screen.ts'
 
 interface HealthCheck {

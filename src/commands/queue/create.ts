@@ -1,7 +1,7 @@
 import { createQueue } from '../../api/operations/queues.ts'
-import { command } from '../../run/command.ts'
-import { forOne, send, show } from '../../run/send.ts'
-import { paramsOf, setOf } from '../../run/values.ts'
+import { command } from '../../command/command.ts'
+import { forOne, send, show } from '../../command/send.ts'
+import { paramsOf, setOf } from '../../command/values.ts'
 import { queueName } from '../../values/repository.ts'
 
 export const queueCreateCommand = command({

@@ -2,8 +2,14 @@ import { callOperation } from '../../api/call.ts'
 import { list, optional, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
-import { type NamedQueue, namedQueues } from '../../queues/all-queues.ts'
+import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { type FlagInput, flag, option } from '../../command/inputs.ts'
+import { type NamedQueue, namedQueues } from '../../command/several-queues.ts'
+import { queueKey, queueName } from '../../values/repository.ts'
+import { branch } from '../../values/types.ts'
 import {
   type FileOptions,
   fileInput,
@@ -12,15 +18,9 @@ import {
   queueOfFile,
   readItems,
   settingsOf,
-} from '../../queues/files/described-queues.ts'
-import { differences, settingsDigest } from '../../queues/files/queue-file.ts'
-import { requireLive } from '../../queues/live-queue.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { type FlagInput, flag, option } from '../../run/inputs.ts'
-import { queueKey, queueName } from '../../values/repository.ts'
-import { branch } from '../../values/types.ts'
+} from './shared/files/described-queues.ts'
+import { differences, settingsDigest } from './shared/files/queue-file.ts'
+import { requireLive } from './shared/live-queue.ts'
 import { createPlans, hasDifferences, type Plan } from './shared/plan.ts'
 import { differenceColumns, differenceRecord, printPlans } from './shared/print-plans.ts'
 

@@ -9,12 +9,12 @@ import {
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
+import { command } from '../../command/command.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { queueInput, setOf } from '../../command/values.ts'
 import { nextCommands, nextQueueCommands } from '../../explain/next-commands.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
-import { command } from '../../run/command.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { queueInput, setOf } from '../../run/values.ts'
 
 export const queueExplainCommand = command({
   name: 'queue explain',

@@ -3,33 +3,16 @@ import { nested, ownRecord, queueNameFields } from '../../api/operations/fields.
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { isSameSetting } from '../../api/operations/queue-settings.ts'
 import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
+import { usageError } from '../../base/errors.ts'
+import { type Json, stringifyJson } from '../../base/json.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { canPrompt, confirm } from '../../command/confirm.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { flag, option } from '../../command/inputs.ts'
+import { forEachQueue, namedQueues, reportFailures } from '../../command/several-queues.ts'
+import { setOf } from '../../command/values.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
-import { usageError } from '../../errors.ts'
-import { type Json, stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/view.ts'
-import { namedQueues, noQueueError } from '../../queues/all-queues.ts'
-import { isDefaultsFile, readDefaults } from '../../queues/files/defaults.ts'
-import {
-  checkQueueOfFile,
-  includeStateInput,
-  queueOfFile,
-  sameQueueError,
-} from '../../queues/files/described-queues.ts'
-import { type QueueFile, settingsDigest } from '../../queues/files/queue-file.ts'
-import {
-  isJsonFileName,
-  isQueueFileName,
-  type LoadedFile,
-  loadYaml,
-  outputError,
-  readQueueFile,
-} from '../../queues/files/read-queue-file.ts'
-import { forEachQueue, reportFailures, requireLive } from '../../queues/live-queue.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { canPrompt, confirm } from '../../run/confirm.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { flag, option } from '../../run/inputs.ts'
-import { setOf } from '../../run/values.ts'
 import { joinList, pluralize } from '../../values/format.ts'
 import {
   isSameRepository,
@@ -41,6 +24,24 @@ import {
   repositoryName,
 } from '../../values/repository.ts'
 import { branch, fileName } from '../../values/types.ts'
+import { noQueueError } from './shared/all-queues.ts'
+import { isDefaultsFile, readDefaults } from './shared/files/defaults.ts'
+import {
+  checkQueueOfFile,
+  includeStateInput,
+  queueOfFile,
+  sameQueueError,
+} from './shared/files/described-queues.ts'
+import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
+import {
+  isJsonFileName,
+  isQueueFileName,
+  type LoadedFile,
+  loadYaml,
+  outputError,
+  readQueueFile,
+} from './shared/files/read-queue-file.ts'
+import { requireLive } from './shared/live-queue.ts'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage

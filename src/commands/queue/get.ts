@@ -1,8 +1,8 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { command } from '../../run/command.ts'
-import { paramsOf, setOf } from '../../run/values.ts'
+import { command } from '../../command/command.ts'
+import { paramsOf, setOf } from '../../command/values.ts'
 import { printQueue, selectableFields } from './shared/print-queue.ts'
 
 export const queueGetCommand = command({

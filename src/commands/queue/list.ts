@@ -2,28 +2,25 @@ import { extended, list, optional, outline } from '../../api/operations/fields.t
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueSummaryRecord } from '../../api/operations/records.ts'
-import type { JsonObject } from '../../json.ts'
-import { type Column, columns } from '../../output/view.ts'
+import type { JsonObject } from '../../base/json.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { repositoryOrAll } from '../../command/common-inputs.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { flag } from '../../command/inputs.ts'
+import { read } from '../../command/send.ts'
 import {
-  limitOf,
   type NamedQueue,
   namedQueues,
   placeOf,
-  queuesFile,
-  queuesOfFiles,
   readQueues,
   reportUnread,
-  withMetrics,
-} from '../../queues/all-queues.ts'
-import { summarizeMetrics } from '../../records/metrics/last-hour.ts'
-import { type Cli, command } from '../../run/command.ts'
-import { repositoryOrAll } from '../../run/common-inputs.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { flag } from '../../run/inputs.ts'
-import { read } from '../../run/send.ts'
-import { paramsOf } from '../../run/values.ts'
+} from '../../command/several-queues.ts'
+import { paramsOf } from '../../command/values.ts'
+import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { type Column, columns } from '../../output/view.ts'
 import { defaultHost, type Repository, shortRepositoryName } from '../../values/repository.ts'
+import { limitOf, queuesFile, queuesOfFiles, withMetrics } from './shared/all-queues.ts'
 
 /** A queue; its state and mode only if each queue is read. */
 const listedQueueRecord = extended(queueSummaryRecord, {

@@ -1,4 +1,4 @@
-import { command } from '../../run/command.ts'
+import { command } from '../../command/command.ts'
 import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
 export const queuePauseCommand = command({

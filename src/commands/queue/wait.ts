@@ -1,25 +1,25 @@
 import { oneOf, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../errors.ts'
-import { getArray, type JsonObject } from '../../json.ts'
+import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../base/errors.ts'
+import { getArray, type JsonObject } from '../../base/json.ts'
+import { type Cli, command, drawsResults, timeOfWait } from '../../command/command.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import { reportErrors, withResource } from '../../command/each.ts'
+import { fieldsOfRecords } from '../../command/fields.ts'
+import { option } from '../../command/inputs.ts'
+import { explainNotFound } from '../../command/send.ts'
+import { queueInput, setOf } from '../../command/values.ts'
+import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
+import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
+import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
-import { printSelection, queuesOf, severalQueues, unlessSeveral } from '../../queues/all-queues.ts'
-import { summarizeQueue, testSlots } from '../../records/queue-entries.ts'
-import { canResume, kindOfOutcome, stateOf } from '../../records/states.ts'
-import { type Cli, command, drawsResults, timeOfWait } from '../../run/command.ts'
-import { printRequests } from '../../run/dry-run.ts'
-import { reportErrors, withResource } from '../../run/each.ts'
-import { fieldsOfRecords } from '../../run/fields.ts'
-import { option } from '../../run/inputs.ts'
-import { explainNotFound } from '../../run/send.ts'
-import { queueInput, setOf } from '../../run/values.ts'
-import { waitInputs, waitTimeLimit } from '../../run/wait-inputs.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
 import { choice } from '../../values/types.ts'
 import type { WaitEnd } from '../../wait/wait-state.ts'
+import { printSelection, queuesOf, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { type QueueCondition, queueConditions } from './wait/judge.ts'
 import type { QueueProgress } from './wait/wait-for-queue.ts'
 
@@ -139,7 +139,7 @@ export const queueWaitCommand = command({
     const isOne = queues.length === 1
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
     const { waitForQueues } = await import('./wait/wait-for-queue.ts')
-    const { reportStop, ringBell, SignsOfLife, withTimes } = await import('../../run/waits.ts')
+    const { reportStop, ringBell, SignsOfLife, withTimes } = await import('../../command/waits.ts')
     const signs = new SignsOfLife(time, cli)
     /** Returns how the queues stand that are waited for: that of one, or the number of several. */
     const describeRest = (all: readonly QueueProgress[], describeOne: (one: QueueProgress) => string) => {

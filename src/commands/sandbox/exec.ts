@@ -1,8 +1,8 @@
+import { command } from '../../command/command.ts'
+import { printPreview } from '../../command/dry-run.ts'
+import type { Input } from '../../command/inputs.ts'
+import { runUserProgram } from '../../command/user-program.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
-import { command } from '../../run/command.ts'
-import { printPreview } from '../../run/dry-run.ts'
-import type { Input } from '../../run/inputs.ts'
-import { runUserProgram } from '../../run/user-program.ts'
 import { describeSandbox, serverOptions, useSandbox } from './shared/open-sandbox.ts'
 
 /** The command to run, with its arguments. */

@@ -1,7 +1,7 @@
 import { outline, ownRecord } from '../../api/operations/fields.ts'
-import { stringifyJson } from '../../json.ts'
-import { command } from '../../run/command.ts'
-import { printPreview } from '../../run/dry-run.ts'
+import { stringifyJson } from '../../base/json.ts'
+import { command } from '../../command/command.ts'
+import { printPreview } from '../../command/dry-run.ts'
 import { describeSandbox, serverOptions, useSandbox } from './shared/open-sandbox.ts'
 import { detectShell, formatVariable } from './shared/shell-kind.ts'
 

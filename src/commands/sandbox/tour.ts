@@ -1,5 +1,5 @@
 import { sandboxNote } from '../../api/send.ts'
-import { command } from '../../run/command.ts'
+import { command } from '../../command/command.ts'
 import { sandboxOptions, useSandbox } from './shared/open-sandbox.ts'
 
 interface TourStep {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { statusError } from '../requests.ts'
 import { findScript, getPlannedEnd, listBelow } from '../scenarios.ts'
 import { enterState, insertWaiting, removeFromBatches, rerun } from './batches.ts'

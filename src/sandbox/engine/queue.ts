@@ -1,4 +1,4 @@
-import type { pullRequestStates } from '../../records/states.ts'
+import type { pullRequestStates } from '../../domain/states.ts'
 import { type Repository, repositoryName } from '../../values/repository.ts'
 import { createHex } from '../sample-data.ts'
 import type { PlannedEnd, Scenario, ScriptedResult } from '../scenarios.ts'

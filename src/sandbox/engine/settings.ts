@@ -1,5 +1,5 @@
 import { queueSettings } from '../../api/operations/queue-settings.ts'
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { ValueOf } from '../../values/types.ts'
 import { checkValue } from '../requests.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/json.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { failing } from '../../support/flaky-list.ts'
 import { failureCounts, junit, reports } from '../../support/flaky-match.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/json.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { failing, pages } from '../../support/flaky-list.ts'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/json.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue, record, uuid } from '../../support/pr-explain.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
+import { MergeqError } from '../../../src/base/errors.ts'
 import { type ScenarioName, scenarioNames } from '../../../src/values/scenario-names.ts'
 import { noon, openStory } from '../../support/harness.ts'
 import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'

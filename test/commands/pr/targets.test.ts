@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { maxBodySize } from '../../../src/values/limits.ts'
+import { maxBodySize } from '../../../src/api/limits.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { slowTest } from '../../support/sample.ts'
 

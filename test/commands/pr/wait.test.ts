@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
-import { pullRequestStates } from '../../../src/records/states.ts'
+import { MergeqError } from '../../../src/base/errors.ts'
+import { pullRequestStates } from '../../../src/domain/states.ts'
 import { mergeq, noon, openStory, type Setting } from '../../support/harness.ts'
 import { type Course, documentsIn, env, pollSeconds, runWithHistory, walk } from '../../support/pr-wait.ts'
 

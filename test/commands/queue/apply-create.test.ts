@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
-import type { JsonObject } from '../../../src/json.ts'
+import { MergeqError } from '../../../src/base/errors.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { bodiesOf, live, namesOf, where } from '../../support/queue-files.ts'
 

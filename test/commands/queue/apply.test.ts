@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/json.ts'
-import { liveSettings, settingsDigest } from '../../../src/queues/files/queue-file.ts'
-import { writeYaml } from '../../../src/queues/files/yaml.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
+import { liveSettings, settingsDigest } from '../../../src/commands/queue/shared/files/queue-file.ts'
+import { writeYaml } from '../../../src/commands/queue/shared/files/yaml.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
 import {
   bodiesOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { checkDepth, checkNotReady, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
-import type { JsonObject } from '../../../src/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 

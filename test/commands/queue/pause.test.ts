@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
+import { MergeqError } from '../../../src/base/errors.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
 import { namesOf } from '../../support/queue-files.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/json.ts'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { bodiesOf, live, namesOf, queueThat, rows, where } from '../../support/queue-files.ts'
 import { sampleRuns } from '../../support/sample.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
+import { MergeqError } from '../../../src/base/errors.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 

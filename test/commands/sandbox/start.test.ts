@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
+import { MergeqError } from '../../../src/base/errors.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 
 test('`sandbox start` prints one line of JSON, and lines to paste on a terminal of PowerShell', async () => {

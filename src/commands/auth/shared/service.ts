@@ -1,8 +1,8 @@
 import { callOperation } from '../../../api/call.ts'
 import { operationName } from '../../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../../api/operations/metrics.ts'
+import type { Cli } from '../../../command/command.ts'
 import type { Token } from '../../../config/token.ts'
-import type { Cli } from '../../../run/command.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
 export const readOrigin = async ({ settings }: Cli): Promise<string> =>

@@ -1,6 +1,6 @@
+import { usageError } from '../../../base/errors.ts'
+import { argument, type FlagInput, flagInput } from '../../../command/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
-import { usageError } from '../../../errors.ts'
-import { argument, type FlagInput, flagInput } from '../../../run/inputs.ts'
 import { hintWithSuggestion } from '../../../values/similar-name.ts'
 import { textual } from '../../../values/types.ts'
 

@@ -1,5 +1,5 @@
+import type { Cli } from '../../../command/command.ts'
 import { storeFile } from '../../../config/store.ts'
-import type { Cli } from '../../../run/command.ts'
 
 /** Returns the selected profile and its file as messages name them: `profile work in /home/ann/.config/...`. */
 export const describeProfile = async ({ settings }: Cli): Promise<string> =>

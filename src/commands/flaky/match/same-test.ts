@@ -1,4 +1,4 @@
-import { get, getString, type JsonObject } from '../../../json.ts'
+import { get, getString, type JsonObject } from '../../../base/json.ts'
 import type { FailedTest } from './junit-document.ts'
 
 /** A failed test, and the test of the service that is most similar to it. */

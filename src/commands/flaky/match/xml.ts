@@ -1,5 +1,5 @@
 import sax from 'sax'
-import { type MergeqError, usageError } from '../../../errors.ts'
+import { type MergeqError, usageError } from '../../../base/errors.ts'
 import { formatBytes } from '../../../values/format.ts'
 
 /** A start tag, without the prefix of a namespace, or the end of the element that began last. */

@@ -1,4 +1,4 @@
-import { get, getString, type JsonObject } from '../../../json.ts'
+import { get, getString, type JsonObject } from '../../../base/json.ts'
 import { type Column, columns } from '../../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */

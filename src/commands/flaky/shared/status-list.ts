@@ -1,7 +1,7 @@
 import type { ListEnd } from '../../../api/list.ts'
-import type { Cli } from '../../../run/command.ts'
-import { cutListSentence } from '../../../run/common-inputs.ts'
-import type { ListEnding } from '../../../run/lists.ts'
+import type { Cli } from '../../../command/command.ts'
+import { cutListSentence } from '../../../command/common-inputs.ts'
+import type { ListEnding } from '../../../command/lists.ts'
 import { countRead, pluralize } from '../../../values/format.ts'
 import { type Repository, repositoryName } from '../../../values/repository.ts'
 

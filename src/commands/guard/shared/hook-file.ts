@@ -1,12 +1,12 @@
 import { extended, optional, ownRecord } from '../../../api/operations/fields.ts'
+import { MergeqError, usageError } from '../../../base/errors.ts'
+import type { Cli } from '../../../command/command.ts'
+import { previewRecord, printPreview } from '../../../command/dry-run.ts'
+import { fieldsOfRecords } from '../../../command/fields.ts'
 import { joinPath, parentDirectory } from '../../../config/store.ts'
 import { withoutTokens } from '../../../config/token-program.ts'
-import { MergeqError, usageError } from '../../../errors.ts'
 import type { Host } from '../../../host/host.ts'
 import { columns, singleRecord } from '../../../output/view.ts'
-import type { Cli } from '../../../run/command.ts'
-import { previewRecord, printPreview } from '../../../run/dry-run.ts'
-import { fieldsOfRecords } from '../../../run/fields.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'

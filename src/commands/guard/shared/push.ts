@@ -3,22 +3,22 @@ import type { ParamValues } from '../../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { RequestLimits } from '../../../api/service-client.ts'
+import { failureOrThrow, MergeqError, usageError } from '../../../base/errors.ts'
+import { getString, type JsonObject } from '../../../base/json.ts'
+import { memoize } from '../../../base/scheduling.ts'
+import type { Cli } from '../../../command/command.ts'
+import { printRequests } from '../../../command/dry-run.ts'
 import { listHeads } from '../../../config/checkout.ts'
 import { gitOutput, parseGitRemote } from '../../../config/git.ts'
-import { failureOrThrow, MergeqError, usageError } from '../../../errors.ts'
-import type { Host } from '../../../host/host.ts'
-import { getString, type JsonObject } from '../../../json.ts'
-import { queueEntries } from '../../../records/queue-entries.ts'
+import { queueEntries } from '../../../domain/queue-entries.ts'
 import {
   isUnderTest,
   newSubmissionNote,
   normalizeState,
   outcomeOfRecord,
   stateWords,
-} from '../../../records/states.ts'
-import type { Cli } from '../../../run/command.ts'
-import { printRequests } from '../../../run/dry-run.ts'
-import { memoize } from '../../../scheduling.ts'
+} from '../../../domain/states.ts'
+import type { Host } from '../../../host/host.ts'
 import { elapsedSince, formatAge } from '../../../values/format.ts'
 import { isSameRepository, type Repository } from '../../../values/repository.ts'
 import { readText } from '../../../values/text.ts'

@@ -1,8 +1,8 @@
 import type { Resource } from '../../../api/operation.ts'
 import { neverSubmittedError, partsToRead, severalReader } from '../../../api/reads/several-pull-requests.ts'
-import type { JsonObject } from '../../../json.ts'
-import type { Cli } from '../../../run/command.ts'
-import { memoize } from '../../../scheduling.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import { memoize } from '../../../base/scheduling.ts'
+import type { Cli } from '../../../command/command.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
 
 type Place = Resource & Queue

@@ -1,10 +1,10 @@
 import { type CallOptions, readIfFound } from '../../../api/call.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
-import { extendError } from '../../../errors.ts'
-import type { JsonObject } from '../../../json.ts'
-import { outcomeOfRecord } from '../../../records/states.ts'
-import { type Cli, readsMore } from '../../../run/command.ts'
-import { explained } from '../../../run/send.ts'
+import { extendError } from '../../../base/errors.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import { type Cli, readsMore } from '../../../command/command.ts'
+import { explained } from '../../../command/send.ts'
+import { outcomeOfRecord } from '../../../domain/states.ts'
 import type { PullRequest } from '../../../values/pull-request.ts'
 
 /** Reads the current record of a pull request; undefined if the service does not know it. */

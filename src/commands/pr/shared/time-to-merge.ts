@@ -1,8 +1,8 @@
 import { readQueueMetrics } from '../../../api/reads/queue-activity.ts'
-import { usualTimeInQueue } from '../../../records/metrics/last-hour.ts'
-import { normalizeState, stateWords } from '../../../records/states.ts'
-import type { Cli } from '../../../run/command.ts'
-import { forPerson } from '../../../run/send.ts'
+import type { Cli } from '../../../command/command.ts'
+import { forPerson } from '../../../command/send.ts'
+import { usualTimeInQueue } from '../../../domain/metrics/last-hour.ts'
+import { normalizeState, stateWords } from '../../../domain/states.ts'
 import { formatEstimate } from '../../../values/format.ts'
 import type { Queue } from '../../../values/repository.ts'
 

@@ -1,9 +1,13 @@
 import { callOperation } from '../../../api/call.ts'
 import { createReceipt, type Delivery, type Operation } from '../../../api/operation.ts'
 import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
-import { extendError, failureOrThrow, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
-import type { JsonObject } from '../../../json.ts'
-import { formatValue } from '../../../queues/files/format-setting.ts'
+import { extendError, failureOrThrow, MergeqError, toMergeqError, withPeriod } from '../../../base/errors.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import type { Cli } from '../../../command/command.ts'
+import { joinList } from '../../../values/format.ts'
+import { repositoryName } from '../../../values/repository.ts'
+import { joinCommandLine } from '../../../values/suggested-command.ts'
+import { formatValue } from '../shared/files/format-setting.ts'
 import {
   createBody,
   createdSettings,
@@ -11,12 +15,8 @@ import {
   differences,
   settingsDigest,
   updateBody,
-} from '../../../queues/files/queue-file.ts'
-import { readLive } from '../../../queues/live-queue.ts'
-import type { Cli } from '../../../run/command.ts'
-import { joinList } from '../../../values/format.ts'
-import { repositoryName } from '../../../values/repository.ts'
-import { joinCommandLine } from '../../../values/suggested-command.ts'
+} from '../shared/files/queue-file.ts'
+import { readLive } from '../shared/live-queue.ts'
 import { hasDifferences, type Plan } from '../shared/plan.ts'
 
 /**

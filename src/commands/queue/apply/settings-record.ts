@@ -1,10 +1,10 @@
-import { usageError } from '../../../errors.ts'
-import { stringifyJson } from '../../../json.ts'
-import type { QueueFile } from '../../../queues/files/queue-file.ts'
-import { outputError, readQueueFiles } from '../../../queues/files/read-queue-file.ts'
-import type { Cli } from '../../../run/command.ts'
+import { usageError } from '../../../base/errors.ts'
+import { stringifyJson } from '../../../base/json.ts'
+import type { Cli } from '../../../command/command.ts'
 import { joinList } from '../../../values/format.ts'
 import { parseRepository, queueKey, repositoryName } from '../../../values/repository.ts'
+import type { QueueFile } from '../shared/files/queue-file.ts'
+import { outputError, readQueueFiles } from '../shared/files/read-queue-file.ts'
 import type { Plan } from '../shared/plan.ts'
 
 /** A queue of a record, as a queue file has it. */

@@ -1,5 +1,5 @@
-import { getArray, type JsonObject } from '../../../json.ts'
-import { isPassedCheck, readChecks } from '../../../records/test-run.ts'
+import { getArray, type JsonObject } from '../../../base/json.ts'
+import { isPassedCheck, readChecks } from '../../../domain/test-run.ts'
 import { joinTruncated, pluralize, shorten } from '../../../values/format.ts'
 
 /** Fewer test runs say nothing about a status: a new one, for example, has not reported yet. */

@@ -1,10 +1,10 @@
+import type { Cli } from '../../../command/command.ts'
 import type { Column } from '../../../output/view.ts'
-import type { QueueFileItem } from '../../../queues/files/described-queues.ts'
-import { settingNames, unknownKey } from '../../../queues/files/queue-file.ts'
-import type { Cli } from '../../../run/command.ts'
 import { pluralize } from '../../../values/format.ts'
 import { repositoryName } from '../../../values/repository.ts'
 import { findSimilarName } from '../../../values/similar-name.ts'
+import type { QueueFileItem } from '../shared/files/described-queues.ts'
+import { settingNames, unknownKey } from '../shared/files/queue-file.ts'
 import { unknownSettingError } from '../shared/plan.ts'
 
 /**

@@ -1,6 +1,6 @@
+import type { Json, JsonObject } from '../../../base/json.ts'
 import type { QueueExplanation } from '../../../explain/explain-queue.ts'
 import { findingLines, nextLines, unreadLines } from '../../../explain/lines.ts'
-import type { Json, JsonObject } from '../../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { describeSince, joinTruncated, pluralize, shorten } from '../../../values/format.ts'
 import { urlOfPullRequest } from '../../../values/pull-request.ts'

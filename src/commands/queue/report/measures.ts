@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../json.ts'
+import type { JsonObject } from '../../../base/json.ts'
 import { formatDuration, formatInteger, formatRate } from '../../../values/format.ts'
 import type { Part, RangeNumbers } from './numbers.ts'
 

@@ -1,5 +1,5 @@
 // What the finished test runs of a range say about a queue (docs/reference/cli.md, "Reports of a queue").
-import { getNumber, getString, type JsonObject } from '../../../json.ts'
+import { getNumber, getString, type JsonObject } from '../../../base/json.ts'
 import type { TimeRange } from '../../../values/time-range.ts'
 
 /** How a test run ended for one of its pull requests. */

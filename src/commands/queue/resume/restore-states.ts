@@ -1,11 +1,11 @@
-import { MergeqError, usageError } from '../../../errors.ts'
-import { printReads } from '../../../queues/all-queues.ts'
-import { isSameState, stateWords } from '../../../records/states.ts'
-import type { Cli } from '../../../run/command.ts'
-import { confirm } from '../../../run/confirm.ts'
-import { sendChange } from '../../../run/send.ts'
+import { MergeqError, usageError } from '../../../base/errors.ts'
+import type { Cli } from '../../../command/command.ts'
+import { confirm } from '../../../command/confirm.ts'
+import { sendChange } from '../../../command/send.ts'
+import { isSameState, stateWords } from '../../../domain/states.ts'
 import { parseRepository, queueName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
+import { printReads } from '../shared/all-queues.ts'
 import { isSettable, type SettableState, setQueueState } from '../shared/states/change-one.ts'
 import {
   changeStates,

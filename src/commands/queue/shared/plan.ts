@@ -1,7 +1,11 @@
-import { type MergeqError, usageError } from '../../../errors.ts'
-import type { JsonObject } from '../../../json.ts'
-import type { QueueFileItem } from '../../../queues/files/described-queues.ts'
-import { formatSetting } from '../../../queues/files/format-setting.ts'
+import { type MergeqError, usageError } from '../../../base/errors.ts'
+import type { JsonObject } from '../../../base/json.ts'
+import type { Cli } from '../../../command/command.ts'
+import { type Failed, forEachQueue } from '../../../command/several-queues.ts'
+import { pluralize } from '../../../values/format.ts'
+import { suggestName } from '../../../values/similar-name.ts'
+import type { QueueFileItem } from './files/described-queues.ts'
+import { formatSetting } from './files/format-setting.ts'
 import {
   type Difference,
   differences,
@@ -11,11 +15,8 @@ import {
   settingsDigest,
   showKey,
   unknownKey,
-} from '../../../queues/files/queue-file.ts'
-import { type Failed, forEachQueue, readLive } from '../../../queues/live-queue.ts'
-import type { Cli } from '../../../run/command.ts'
-import { pluralize } from '../../../values/format.ts'
-import { suggestName } from '../../../values/similar-name.ts'
+} from './files/queue-file.ts'
+import { readLive } from './live-queue.ts'
 
 export interface Plan extends QueueFileItem {
   /** Undefined if the branch has no queue. */

@@ -1,11 +1,11 @@
 import { optional, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
-import type { Json, JsonObject } from '../../../json.ts'
+import type { Json, JsonObject } from '../../../base/json.ts'
+import type { Cli } from '../../../command/command.ts'
+import type { NamedQueue } from '../../../command/several-queues.ts'
+import { reportFailures } from '../../../command/several-queues.ts'
 import { type Column, columns } from '../../../output/view.ts'
-import type { NamedQueue } from '../../../queues/all-queues.ts'
-import { formatSetting, formatValue } from '../../../queues/files/format-setting.ts'
-import { reportFailures } from '../../../queues/live-queue.ts'
-import type { Cli } from '../../../run/command.ts'
 import { type Queue, repositoryName, shortRepositoryName } from '../../../values/repository.ts'
+import { formatSetting, formatValue } from './files/format-setting.ts'
 import { combineDigests, describePlan, hasDifferences, type PlanResults } from './plan.ts'
 
 export const differenceRecord = ownRecord({

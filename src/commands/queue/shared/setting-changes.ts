@@ -1,12 +1,12 @@
 import { isEmptySetting, queueSettings } from '../../../api/operations/queue-settings.ts'
-import { type Json, type JsonObject, stringifyJson } from '../../../json.ts'
-import { formatSetting } from '../../../queues/files/format-setting.ts'
-import { isOnlyRead } from '../../../queues/files/queue-file.ts'
-import { stateOf } from '../../../records/states.ts'
-import type { Cli } from '../../../run/command.ts'
-import { flagName, kebabCase } from '../../../run/inputs.ts'
+import { type Json, type JsonObject, stringifyJson } from '../../../base/json.ts'
+import type { Cli } from '../../../command/command.ts'
+import { flagName, kebabCase } from '../../../command/inputs.ts'
+import { stateOf } from '../../../domain/states.ts'
 import type { Queue } from '../../../values/repository.ts'
 import type { CommandWords } from '../../../values/suggested-command.ts'
+import { formatSetting } from './files/format-setting.ts'
+import { isOnlyRead } from './files/queue-file.ts'
 
 export type Settings = Readonly<Record<string, Json | undefined>>
 

@@ -1,6 +1,6 @@
-import { getArray, type JsonObject } from '../../../json.ts'
-import { summarizeQueue } from '../../../records/queue-entries.ts'
-import { canResume, isKnownState, stateOf } from '../../../records/states.ts'
+import { getArray, type JsonObject } from '../../../base/json.ts'
+import { summarizeQueue } from '../../../domain/queue-entries.ts'
+import { canResume, isKnownState, stateOf } from '../../../domain/states.ts'
 import type { Judgement } from '../../../wait/wait-state.ts'
 
 /** The conditions that a wait for a queue can have as its goal (docs/reference/cli.md, "Waiting"). */

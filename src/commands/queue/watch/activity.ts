@@ -1,8 +1,8 @@
 import { readActivity, readTestedTogether } from '../../../api/reads/queue-activity.ts'
-import { getString } from '../../../json.ts'
-import { testSlots } from '../../../records/queue-entries.ts'
+import { getString } from '../../../base/json.ts'
+import { testSlots } from '../../../domain/queue-entries.ts'
 import type { Queue } from '../../../values/repository.ts'
-import type { QueueReader } from '../../../watch/queue-reader.ts'
+import type { QueueReader } from '../../../wait/queue-reader.ts'
 
 /** How long what the metrics say is shown before they are read again, in milliseconds. */
 const maxActivityAge = 60_000

@@ -1,5 +1,7 @@
+import { exitCodeOf, toMergeqError } from '../../../base/errors.ts'
+import type { Cli } from '../../../command/command.ts'
+import { canPrompt } from '../../../command/confirm.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
-import { exitCodeOf, toMergeqError } from '../../../errors.ts'
 import {
   linkSpan,
   plainText,
@@ -10,14 +12,12 @@ import {
   styled,
   wordsSpan,
 } from '../../../output/styled-text.ts'
-import type { Cli } from '../../../run/command.ts'
-import { canPrompt } from '../../../run/confirm.ts'
 import { elapsedSince, formatAge, formatAgo } from '../../../values/format.ts'
 import { urlOfPullRequest } from '../../../values/pull-request.ts'
 import type { Queue } from '../../../values/repository.ts'
-import type { QueueChange } from '../../../watch/queue-changes.ts'
-import type { QueueUpdate } from '../../../watch/queue-reader.ts'
-import type { QueuesView } from '../../../watch/watch-queues.ts'
+import type { QueueChange } from '../../../wait/queue-changes.ts'
+import type { QueueUpdate } from '../../../wait/queue-reader.ts'
+import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { queueScreen } from '../shared/screen.ts'
 
 /** What shows the readings: a live screen, or a stream of lines. */

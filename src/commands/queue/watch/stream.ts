@@ -1,22 +1,22 @@
 import { extended, oneOf, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
 import { readActivity } from '../../../api/reads/queue-activity.ts'
-import { isNotFound } from '../../../errors.ts'
-import { getArray, type JsonObject } from '../../../json.ts'
+import { isNotFound } from '../../../base/errors.ts'
+import { getArray, type JsonObject } from '../../../base/json.ts'
+import { type Cli, readsMore } from '../../../command/command.ts'
+import { withResource } from '../../../command/each.ts'
+import { summarizeQueue, testSlots } from '../../../domain/queue-entries.ts'
 import { columns, singleRecord } from '../../../output/view.ts'
-import { summarizeQueue, testSlots } from '../../../records/queue-entries.ts'
-import { type Cli, readsMore } from '../../../run/command.ts'
-import { withResource } from '../../../run/each.ts'
 import { joinTruncated } from '../../../values/format.ts'
 import { type Queue, queueName, repositoryName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
-import { changeRecord } from '../../../watch/change-record.ts'
+import { changeRecord } from '../../../wait/change-record.ts'
 import {
   describeCause,
   describeQueueChange,
   goneQueue,
   type QueueChange,
-} from '../../../watch/queue-changes.ts'
-import type { QueuesView } from '../../../watch/watch-queues.ts'
+} from '../../../wait/queue-changes.ts'
+import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { notReadySentence } from '../shared/screen.ts'
 
 /** A change in a queue. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/base/json.ts'
 import { parseJUnit } from '../../../../src/commands/flaky/match/junit.ts'
 import type { FailedTest, JUnitResults } from '../../../../src/commands/flaky/match/junit-document.ts'
 import { createMatcher } from '../../../../src/commands/flaky/match/same-test.ts'
-import type { JsonObject } from '../../../../src/json.ts'
 import { failureCounts, junit, reports } from '../../../support/flaky-match.ts'
 
 async function* inPieces(text: string | Uint8Array, length = 1_000): AsyncIterable<Uint8Array> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { getNumber, getString, type JsonObject } from '../../../../src/base/json.ts'
 import { countResults } from '../../../../src/commands/queue/report/numbers.ts'
-import { getNumber, getString, type JsonObject } from '../../../../src/json.ts'
 import { earliestKept, rangeBefore } from '../../../../src/values/kept-range.ts'
 
 const range = { start: 0, end: 100_000 }

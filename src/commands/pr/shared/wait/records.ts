@@ -1,8 +1,8 @@
 import { list, oneOf, optional, ownRecord, type RecordType } from '../../../../api/operations/fields.ts'
 import { serviceWordFields } from '../../../../api/operations/records.ts'
-import { getArray, getString } from '../../../../json.ts'
+import { getArray, getString } from '../../../../base/json.ts'
+import { waitOutcomes } from '../../../../domain/states.ts'
 import { columns } from '../../../../output/view.ts'
-import { waitOutcomes } from '../../../../records/states.ts'
 
 // What a wait prints.
 

@@ -1,6 +1,11 @@
 // What a person at a terminal sees of a wait: the live line, and the lines about each end.
+
+import { get, getString, type JsonObject } from '../../../../base/json.ts'
+import type { Cli } from '../../../../command/command.ts'
+import { type LinePart, type LineTimes, withTimes } from '../../../../command/waits.ts'
+import { queueEntries } from '../../../../domain/queue-entries.ts'
+import type { FailingCheck } from '../../../../domain/test-run.ts'
 import { shortReason } from '../../../../explain/findings.ts'
-import { get, getString, type JsonObject } from '../../../../json.ts'
 import {
   linkSpan,
   type Pieces,
@@ -12,10 +17,6 @@ import {
   wordsSpan,
 } from '../../../../output/styled-text.ts'
 import { textWidth } from '../../../../output/text-width.ts'
-import { queueEntries } from '../../../../records/queue-entries.ts'
-import type { FailingCheck } from '../../../../records/test-run.ts'
-import type { Cli } from '../../../../run/command.ts'
-import { type LinePart, type LineTimes, withTimes } from '../../../../run/waits.ts'
 import { shortCommits } from '../../../../values/commit.ts'
 import { formatAge, formatOrdinal, joinTruncated, pluralize, shorten } from '../../../../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../../../../values/pull-request.ts'

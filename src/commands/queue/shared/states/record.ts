@@ -1,11 +1,11 @@
-import { usageError } from '../../../../errors.ts'
-import { getString, isObject, parseJson, stringifyJson } from '../../../../json.ts'
-import { outputError } from '../../../../queues/files/read-queue-file.ts'
-import { isSameState, normalizeState } from '../../../../records/states.ts'
-import type { Cli } from '../../../../run/command.ts'
-import { openInput } from '../../../../run/input-files.ts'
+import { usageError } from '../../../../base/errors.ts'
+import { getString, isObject, parseJson, stringifyJson } from '../../../../base/json.ts'
+import type { Cli } from '../../../../command/command.ts'
+import { openInput } from '../../../../command/input-files.ts'
+import { isSameState, normalizeState } from '../../../../domain/states.ts'
 import { parseRepository, queueName, repositoryKey } from '../../../../values/repository.ts'
 import { readText } from '../../../../values/text.ts'
+import { outputError } from '../files/read-queue-file.ts'
 
 /** What a record has of a queue (docs/reference/cli.md, "Several queues"). */
 export interface RecordedChange {

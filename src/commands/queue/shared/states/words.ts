@@ -1,6 +1,6 @@
 import { failureFields, oneOf, ownRecord, queueNameFields } from '../../../../api/operations/fields.ts'
+import type { Cli } from '../../../../command/command.ts'
 import { columns } from '../../../../output/view.ts'
-import type { Cli } from '../../../../run/command.ts'
 import { joinTruncated, pluralize } from '../../../../values/format.ts'
 import type { SettableState } from './change-one.ts'
 

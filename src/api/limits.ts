@@ -1,0 +1,23 @@
+/** The maximum size of a request body in bytes, inclusive (docs/reference/service.md, "Limits"). */
+export const maxBodySize = 20 * 1024 * 1024
+
+/**
+ * The default maximum size, in bytes after decompression, of a response with one record, queue or receipt. A
+ * queue of 8,000 pull requests fits; the largest response observed so far is far below 1 MiB.
+ */
+export const maxResponseSize = 8 * 1024 * 1024
+
+/** In bytes after decompression, for a response that is printed as it is. */
+export const maxRawResponseSize = 64 * 1024 * 1024
+
+/** In bytes after decompression, for the metrics of all repositories. */
+export const maxMetricsSize = 16 * 1024 * 1024
+
+/** The maximum size of a JSON response in bytes: a page of a list has at most 100 records. */
+export const maxJsonSize = 16 * 1024 * 1024
+
+/** The maximum number of values in a JSON response over 1 MiB. */
+export const maxValues = 1024 * 1024
+
+/** The maximum number of records in the lists of a JSON response. */
+export const maxRecords = 50_000

@@ -1,0 +1,311 @@
+import { type MergeqError, usageError } from '../base/errors.ts'
+import type { EncodedJson } from '../base/json.ts'
+import { maxBodySize } from './limits.ts'
+import { findLineProblem } from './target-line.ts'
+
+/** The targets that a pull request impacts: an encoded list, or all targets. */
+export interface ImpactedTargets {
+  readonly list: 'ALL' | EncodedJson
+  /** How many targets the list has, without duplicates. */
+  readonly number: number
+  /** How many duplicates were dropped. */
+  readonly dropped: number
+  /** How much of the input was read, in bytes. */
+  readonly bytesRead: number
+}
+
+const utf8 = new TextEncoder()
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Encodes targets that are in memory already, without duplicates. Throws a usage error for an empty name. */
+export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {
+  if (names === 'ALL') return { list: 'ALL', number: 0, dropped: 0, bytesRead: 0 }
+  if (names.includes('')) throw usageError('A target must not be empty.')
+  const targets = [...new Set(names)]
+  const chunk = utf8.encode(JSON.stringify(targets))
+  return {
+    list: { chunks: [chunk], bytes: chunk.length },
+    number: targets.length,
+    dropped: names.length - targets.length,
+    bytesRead: chunk.length,
+  }
+}
+
+/**
+ * Input with more bytes counts as over the limit, even if it consists of duplicates
+ * (docs/reference/cli.md, "Impacted targets").
+ */
+const maxInputSize = 256 * 1024 * 1024
+
+const space = 0x20
+const newline = 0x0a
+const carriageReturn = 0x0d
+const quote = 0x22
+const comma = 0x2c
+const opening = 0x5b
+const backslash = 0x5c
+const closing = 0x5d
+/** The first bytes of lines that may be JSON; `"` is never plain. */
+const jsonBytes = [opening, closing, 0x7b, 0x7d]
+
+const byteOrderMark = [0xef, 0xbb, 0xbf]
+const isBlank = (byte = 0): boolean => byte === space || byte === 0x09 || byte === carriageReturn
+
+/** Whether bytes are ASCII without quotes, backslashes and controls, which JSON has as they are. */
+function isPlain(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let index = from; index < to; index++) {
+    const byte = bytes[index] ?? 0
+    if (byte < 0x20 || byte >= 0x7f || byte === quote || byte === backslash) return false
+  }
+  return true
+}
+
+/** Returns the index of the quote that ends a string of JSON, or -1. */
+function findClosingQuote(bytes: Uint8Array, from: number): number {
+  let end = bytes.indexOf(quote, from)
+  for (; end >= 0; end = bytes.indexOf(quote, end + 1)) {
+    let escapes = 0
+    while (end - escapes > from && bytes[end - escapes - 1] === backslash) escapes++
+    if (escapes % 2 === 0) return end
+  }
+  return end
+}
+
+const bytesOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { length }) => sum + length, 0)
+
+const isUtf16 = ([one, two]: Uint8Array): boolean =>
+  (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
+
+const utf8Hint = 'Save the list as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 targets.txt'
+
+/** The constants of the FNV-1a hash. A collision costs time only: equal hashes are followed by a comparison. */
+const [initialHash, prime] = [0x811c9dc5, 0x01000193]
+
+/**
+ * A list of targets that is encoded while it is read. Each target is written once, into the JSON array that is
+ * sent, and a hash table of their offsets finds duplicates: strings in a Set need three times the memory.
+ */
+export class TargetList {
+  number = 0
+  dropped = 0
+  bytesRead = 0
+  private readonly form: 'lines' | 'json'
+  private readonly nameOf: (name: string) => string
+  private line = 1
+  private expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
+  /**
+   * The array without its closing bracket. Twice the limit has room for it and for one target that is compared
+   * with the others; the operating system does not allocate what is never written.
+   */
+  private readonly array = new Uint8Array(2 * maxBodySize + 4)
+  private length = 1
+  private isOverLimit = false
+  /** The offset of each target and its hash; an offset 0 is free. At most half of the slots are used. */
+  private slots = new Int32Array(2048)
+
+  /** @param nameOf returns the name of what the caller gives: `from` or `fromJson` */
+  constructor(form: 'lines' | 'json', nameOf: (name: string) => string) {
+    this.form = form
+    this.nameOf = nameOf
+    this.array[0] = opening
+  }
+
+  /** Reads the whole list, but not further once it is over the limit. Throws a usage error for invalid input. */
+  async read(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
+    const separator = this.form === 'lines' ? newline : quote
+    let rest: Uint8Array[] = []
+    for await (const chunk of input) {
+      if (this.bytesRead === 0 && isUtf16(chunk))
+        throw usageError(`${this.source}: the targets are encoded as UTF-16, not UTF-8.`, utf8Hint)
+      this.bytesRead += chunk.length
+      rest.push(chunk)
+      // A target without an end is not searched again with each chunk.
+      if (chunk.includes(separator)) {
+        const bytes = Buffer.concat(rest)
+        rest = [bytes.subarray(this.take(bytes))]
+      }
+      if (this.isOverLimit || bytesOf(rest) > maxBodySize || this.bytesRead > maxInputSize)
+        return this.result({ chunks: [new Uint8Array(0)], bytes: Math.max(this.length, maxBodySize) + 1 })
+    }
+    this.end(Buffer.concat(rest))
+    this.array[this.length] = closing
+    return this.result({ chunks: [this.array.subarray(0, this.length + 1)], bytes: this.length + 1 })
+  }
+
+  /** The name of the input; its errors begin with it. */
+  private get source(): string {
+    return this.nameOf(this.form === 'lines' ? 'from' : 'fromJson')
+  }
+
+  private result(list: EncodedJson): ImpactedTargets {
+    return { list, number: this.number, dropped: this.dropped, bytesRead: this.bytesRead }
+  }
+
+  /** Takes the targets that are complete, and returns how many bytes they have. */
+  private take(bytes: Uint8Array): number {
+    return this.form === 'lines' ? this.takeLines(bytes) : this.takeJson(bytes)
+  }
+
+  private end(rest: Uint8Array): void {
+    if (this.form === 'lines') this.takeLine(rest, 0, rest.length, false)
+    // Input without an array is refused as an empty list.
+    else if (this.takeJson(rest) < rest.length || !['array', 'nothing'].includes(this.expects))
+      throw this.refuse('ends before the end of the array')
+  }
+
+  private takeLines(bytes: Uint8Array): number {
+    let start = 0
+    for (let index = 0; index < bytes.length && !this.isOverLimit; index++)
+      if (bytes[index] === newline) {
+        this.takeLine(bytes, start, index, true)
+        start = index + 1
+        this.line++
+      }
+    return start
+  }
+
+  /** @param isEnded whether a newline follows, before which a carriage return is not part of the line */
+  private takeLine(bytes: Uint8Array, start: number, end: number, isEnded: boolean): void {
+    let [from, to] = [start, end]
+    while (from < to && isBlank(bytes[from])) from++
+    if (from === to) return
+    from = start
+    if (isEnded && bytes[to - 1] === carriageReturn) to--
+    while (bytes[from] === space) from++
+    while (bytes[to - 1] === space) to--
+    if (!jsonBytes.includes(bytes[from] ?? 0) && isPlain(bytes, from, to)) {
+      this.add(bytes, from, to)
+      return
+    }
+    const target = this.decode(bytes, from, to).replace(/^\uFEFF */, '')
+    const found = findLineProblem(target, this.nameOf('fromJson'))
+    if (found !== undefined) throw this.refuse(found.problem, found.hint)
+    if (target !== '') this.addText(target)
+  }
+
+  private takeJson(bytes: Uint8Array): number {
+    let index = 0
+    while (index < bytes.length && !this.isOverLimit) {
+      const byte = bytes[index] ?? 0
+      if (byte === quote && (this.expects === 'first' || this.expects === 'item')) {
+        const end = findClosingQuote(bytes, index + 1)
+        if (end < 0) break
+        this.takeString(bytes, index + 1, end)
+        this.expects = 'comma'
+        index = end + 1
+      } else {
+        this.takePunctuation(byte)
+        index++
+      }
+    }
+    return index
+  }
+
+  private takeString(bytes: Uint8Array, from: number, to: number): void {
+    if (from === to) throw this.refuse('contains an empty target')
+    if (isPlain(bytes, from, to)) this.add(bytes, from, to)
+    else this.addText(this.unescape(this.decode(bytes, from, to)))
+  }
+
+  private unescape(text: string): string {
+    try {
+      return String(JSON.parse(`"${text}"`))
+    } catch {
+      throw this.refuse()
+    }
+  }
+
+  private takePunctuation(byte: number): void {
+    const { expects } = this
+    if (byte === newline) this.line++
+    else if (isBlank(byte) || (expects === 'array' && byteOrderMark.includes(byte))) return
+    else if (byte === opening && expects === 'array') this.expects = 'first'
+    else if (byte === closing && (expects === 'first' || expects === 'comma')) this.expects = 'nothing'
+    else if (byte === comma && expects === 'comma') this.expects = 'item'
+    else throw this.refuse()
+  }
+
+  private decode(bytes: Uint8Array, from: number, to: number): string {
+    try {
+      return strictDecoder.decode(bytes.subarray(from, to))
+    } catch {
+      throw this.refuse('is not valid UTF-8', utf8Hint)
+    }
+  }
+
+  private refuse(
+    problem = 'is not a JSON array of strings',
+    hint = `${this.source} expects a JSON array of strings.`,
+  ): MergeqError {
+    return usageError(`${this.source}: line ${this.line} ${problem}.`, hint)
+  }
+
+  private addText(text: string): void {
+    const bytes = utf8.encode(JSON.stringify(text).slice(1, -1))
+    this.add(bytes, 0, bytes.length)
+  }
+
+  /** Adds a target whose bytes are escaped for JSON already; a duplicate is dropped. */
+  private add(bytes: Uint8Array, from: number, to: number): void {
+    if (to - from > maxBodySize) {
+      this.isOverLimit = true
+      return
+    }
+    const { array } = this
+    let end = this.length
+    if (this.number > 0) array[end++] = comma
+    const start = end
+    array[end++] = quote
+    let hash = initialHash
+    for (let index = from; index < to; index++) {
+      const byte = bytes[index] ?? 0
+      array[end++] = byte
+      hash = Math.imul(hash ^ byte, prime)
+    }
+    array[end++] = quote
+    if (!this.addOffset(start, end, hash ^ (hash >>> 15))) {
+      this.dropped++
+      return
+    }
+    this.number++
+    this.length = end
+    this.isOverLimit = end >= maxBodySize
+  }
+
+  /**
+   * Adds the target from `start` to `end` to the hash table, and returns false if the table has an equal one.
+   * The quotes are compared, too: no target equals the beginning of another.
+   */
+  private addOffset(start: number, end: number, hash: number): boolean {
+    const { slots } = this
+    let slot = (2 * hash) & (slots.length - 2)
+    for (let other = slots[slot] ?? 0; other !== 0; other = slots[slot] ?? 0) {
+      if (slots[slot + 1] === hash && this.isSame(other, start, end - start)) return false
+      slot = (slot + 2) & (slots.length - 2)
+    }
+    slots[slot] = start
+    slots[slot + 1] = hash
+    if (4 * (this.number + 1) > slots.length) this.growTable()
+    return true
+  }
+
+  private isSame(one: number, other: number, bytes: number): boolean {
+    const { array } = this
+    for (let index = 0; index < bytes; index++) if (array[one + index] !== array[other + index]) return false
+    return true
+  }
+
+  private growTable(): void {
+    const old = this.slots
+    const slots = new Int32Array(2 * old.length)
+    for (let index = 0; index < old.length; index += 2) {
+      const [start = 0, hash = 0] = [old[index], old[index + 1]]
+      if (start === 0) continue
+      let slot = (2 * hash) & (slots.length - 2)
+      while (slots[slot] !== 0) slot = (slot + 2) & (slots.length - 2)
+      slots[slot] = start
+      slots[slot + 1] = hash
+    }
+    this.slots = slots
+  }
+}

@@ -1,0 +1,226 @@
+import type { AddedFields, Operation } from '../api/operation.ts'
+import type { Field, RecordType } from '../api/operations/fields.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import type { WaitTime } from '../api/wait-time.ts'
+import type { ErrorKind } from '../base/errors.ts'
+import type { Config, ParsedArgs } from '../config/settings.ts'
+import type { Token } from '../config/token.ts'
+import type { Environment, Host } from '../host/host.ts'
+import type { Logger } from '../output/logger.ts'
+import type { OutputFormat } from '../output/output-formats.ts'
+import type { Printer } from '../output/printer.ts'
+import type { Redactor } from '../output/redactor.ts'
+import type { FieldsDefinition, OutputDoc } from './fields.ts'
+import {
+  type Input,
+  type Inputs,
+  type OptionDefinition,
+  type Options,
+  type OptionValues,
+  optionInputs,
+} from './inputs.ts'
+
+/** A command: what help, completion and the parser need, and the function that runs it. */
+export interface Command<X extends Options = Options> {
+  /** The command as it is typed: `pr submit`. */
+  readonly name: string
+  readonly summary: string
+  /** Command lines that work. A line that exits with another code than 0 ends with `# exits with 8 if ...`. */
+  readonly examples: readonly string[]
+  /** The main operation, from which help, the fields of receipts and exit codes follow. */
+  readonly operation?: Operation
+  /**
+   * The operations that it sends besides, or all of them without a main one, in the order of its work; `any` is an
+   * operation that the user names.
+   */
+  readonly alsoSends?: readonly Operation[] | 'any'
+  /** The options and arguments, in the order of help. */
+  readonly options?: X
+  /** The option `--set`: what a person adds to the requests of an operation, which the client sends. */
+  readonly set?: Input<AddedFields>
+  /**
+   * What it prints with --json: one of these documents, or several after each other. By default, what its operation
+   * returns, and the receipt of a change.
+   */
+  readonly documents?: readonly (RecordType | Field)[]
+  /** What `--fields` can select from the records that the documents have; by default from the receipts of a change. */
+  readonly fields?: FieldsDefinition
+  /** The kinds of exit code in addition to those of every command and of its operations. */
+  readonly exits?: readonly ErrorKind[]
+  /** What it prints, if that is not what its operation returns. */
+  readonly prints?: OutputDoc
+  /** Whether it destroys something: a misspelt command is never corrected to it. */
+  readonly destructive?: boolean
+  /** Returns the default of `--timeout` where it limits all that the command does, and not each request. */
+  readonly timeLimit?: (args: ParsedArgs) => string | undefined
+  /** How long the program of a token may take, in milliseconds, if it is not the usual time. */
+  readonly tokenTime?: number
+  /** Whether a failed request is a part of the result instead of the end of the command. */
+  readonly toleratesErrors?: boolean
+  /** Whether it ends with the exit code of a program that it runs. */
+  readonly propagatesExitCode?: boolean
+  /**
+   * What it does with the settings, other than to use them: a command that changes them does not read them first, one
+   * that creates a profile accepts a new name, one for which they are optional warns of a file that cannot be read,
+   * and wrong ones must not keep a command from running for which only options count.
+   */
+  readonly settings?: 'changed' | 'profile created' | 'optional' | 'not needed'
+  /** Runs the command, and returns its exit code. `values` are those of `options`. */
+  run(values: OptionValues<X>, cli: Cli): Promise<number>
+}
+
+/** Defines a command; the values of `run` are typed from its options. */
+export function command<const X extends Options = Record<never, never>>(definition: Command<X>): Command
+export function command(definition: Command): Command {
+  return definition
+}
+
+/** A command as help, completion and the parser need it. */
+export interface RegisteredCommand extends Command {
+  /** The command as it is typed: `pr submit`. */
+  readonly command: string
+  /** Another word for the last one of the command. */
+  readonly alias?: string | undefined
+  readonly definitions: readonly OptionDefinition[]
+  readonly inputs: Inputs
+  readonly operations: readonly Operation[] | 'any'
+  /** What it prints. */
+  readonly output: OutputDoc
+}
+
+/** Where a command is: its code is loaded when a command line has its words. */
+export interface CommandFile {
+  /** The word of the command after that of its group: `submit`; empty if the group itself is the command. */
+  readonly name: string
+  /** Another word for it. */
+  readonly alias?: string
+  load(): Promise<Command>
+}
+
+/** The commands that share their first word. */
+export interface CommandGroup {
+  /** The first word of the commands: `pr`, or `doctor`. */
+  readonly name: string
+  readonly summary: string
+  /** Whether the word alone is a command: `mergeq doctor`. Otherwise, the word alone prints help. */
+  readonly isCommand?: boolean
+  /** In the order in which help lists them. */
+  readonly commands: readonly CommandFile[]
+}
+
+/** Loads the code of all commands of the groups; a run needs only one of them. */
+export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
+  Promise.all(groups.flatMap(({ commands }) => commands.map(loadCommand)))
+
+export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
+  // A file that every command loads.
+  const [definition, { outputOf }] = await Promise.all([load(), import('./fields.ts')])
+  const { name, operation, alsoSends = [], options = {}, set, prints } = definition
+  const operations =
+    alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends]
+  const inputs = { ...optionInputs(options), ...(set === undefined ? {} : { added: set }) }
+  return {
+    ...definition,
+    command: name,
+    alias,
+    summary: summaryOf(definition),
+    inputs,
+    definitions: lastSet(Object.values(inputs).flatMap(input => input.definitions)),
+    operations,
+    output: outputOf(operations === 'any' ? undefined : operations[0], prints),
+  }
+}
+
+const summaryOf = ({ summary, operation }: Pick<Command, 'summary' | 'operation'>): string =>
+  operation?.isHostedOnly === true ? `${summary} (not if self-hosted)` : summary
+
+/** Help lists `--set` behind the options that a command has of its own. */
+function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefinition[] {
+  const isSet = ({ name }: OptionDefinition) => name === '--set'
+  return [...definitions.filter(definition => !isSet(definition)), ...definitions.filter(isSet)]
+}
+
+/**
+ * How results look:
+ * - `screen`: drawn for a person who watches standard output, on a terminal
+ * - `page`: drawn in the same way, but nobody watches: `-o table` on a pipe
+ * - `rows`: only rows, without anything around them: a table on a pipe, another format of rows, and selected fields
+ * - `json`: a JSON document, or a record on each line
+ */
+type ResultStyle = 'screen' | 'page' | 'rows' | 'json'
+
+/** Who reads standard error: a `person` on a terminal, or nobody but a `log`, such as that of a CI job. */
+type Messages = 'person' | 'log'
+
+/** What a command uses while it runs. */
+export interface Cli {
+  /** The command as it is typed: `pr submit`. */
+  readonly command: string
+  readonly host: Host
+  readonly args: ParsedArgs
+  readonly settings: Config
+  readonly options: GlobalOptions
+  readonly results: ResultStyle
+  readonly messages: Messages
+  readonly logger: Logger
+  readonly printer: Printer
+  readonly secrets: SecretOutput
+  /** When the command began: one time for everything that a range such as `--since 24h` is used for. */
+  readonly startedAt: number
+  /** The time of the whole command, where `--timeout` limits that. */
+  readonly time: WaitTime | undefined
+  /** Returns the client for the service, which is created on the first call. */
+  client(): CommandClient
+  /** Closes the connections of the client, if there is one. */
+  close(): Promise<void>
+  /** Runs another command line in this process. */
+  readonly runCommandLine: CommandRunner
+}
+
+/** Hides secrets in everything that is written, except by `writeUnredacted`. */
+export interface SecretOutput extends Redactor {
+  /** Writes to standard output without hiding secrets, for `auth token`. */
+  writeUnredacted(text: string): Promise<void>
+}
+
+/** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
+export type CommandRunner = (
+  argv: readonly string[],
+  env: Environment,
+  output: Readonly<Record<'out' | 'err', (text: string | Uint8Array) => Promise<void>>>,
+) => Promise<number>
+
+export interface GlobalOptions {
+  readonly format: OutputFormat
+  readonly fields: readonly string[]
+  readonly dryRun: boolean
+  readonly quiet: boolean
+  readonly verbose: boolean
+  readonly color: 'auto' | 'always' | 'never'
+  readonly noInput: boolean
+  /** Whether the first failure ends a command of several pull requests. */
+  readonly stopOnError: boolean
+  readonly retries: number
+  /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
+  readonly timeout: number | undefined
+}
+
+export interface CommandClient extends ServiceClient {
+  /** The token for the base address; found on the first call, and redacted in all output from then on. */
+  token(after?: number): Promise<Token>
+  close(): Promise<void>
+}
+
+/** Whether results are drawn, for a person or as a page. */
+export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
+  results === 'screen' || results === 'page'
+
+/** Whether more is read than a command needs, to tell a person more: not with `--retries 0`, and not in a dry run. */
+export const readsMore = ({ options }: Pick<Cli, 'options'>): boolean =>
+  options.retries > 0 && !options.dryRun
+
+/** Returns the time of a wait, which is that of the whole command. */
+export function timeOfWait({ time }: Pick<Cli, 'time'>): WaitTime {
+  if (time === undefined) throw new Error('the command has no time limit')
+  return time
+}

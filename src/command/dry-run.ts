@@ -1,0 +1,64 @@
+import { prepareRequest } from '../api/call.ts'
+import type { Operation, Params, ParamValues } from '../api/operation.ts'
+import { ownRecord } from '../api/operations/fields.ts'
+import { curlCommand, previewRequest } from '../api/request.ts'
+import { escapeInvisible, parseJson, stringifyJson } from '../base/json.ts'
+import type { Output } from '../host/host.ts'
+import type { HttpRequest } from '../http/messages.ts'
+import { columns, singleRecord } from '../output/view.ts'
+import type { Cli } from './command.ts'
+
+/** What a preview prints. */
+export const previewRecord = ownRecord({ command: 'string', would: 'string' })
+
+/**
+ * Prints what a command would change on this machine, for a `--dry-run` without requests
+ * (docs/reference/cli.md, "Dry run"): `{"command","would"}` as JSON, the sentence `would` as text. Returns
+ * exit code 0.
+ */
+export async function printPreview(
+  would: string,
+  { command, printer }: Pick<Cli, 'command' | 'printer'>,
+): Promise<number> {
+  await printer.print({
+    ...singleRecord({ command, would }),
+    columns: columns(['WOULD', 'would', 'prose']),
+    screen: () => ({ sentence: would }),
+  })
+  return 0
+}
+
+/** What a request gives in a dry run in place of a response. */
+export type Printed = 'printed'
+
+/**
+ * Prints the requests that a command sends first, instead of all that follows from their responses
+ * (docs/reference/cli.md, "Dry run"). Returns exit code 0.
+ */
+export async function printRequests<P extends Params>(
+  cli: Pick<Cli, 'client' | 'host'>,
+  operation: Operation<P>,
+  all: readonly ParamValues<P>[],
+): Promise<number> {
+  for (const values of all)
+    await printRequest(await prepareRequest(cli.client(), operation, values), cli.host.out)
+  return 0
+}
+
+async function printRequest(request: HttpRequest, out: Output): Promise<void> {
+  const { body, ...shown } = previewRequest(request)
+  const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
+  await out.write(`${stringifyJson(document, out.terminal)}\n`)
+  // The escapes in the body are JSON: the copied command sends the same characters.
+  const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
+  if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
+}
+
+/** Returns the context of a command that prints a plan in a dry run: its client sends requests. */
+export const withoutDryRun = (cli: Cli): Cli => ({
+  ...cli,
+  options: { ...cli.options, dryRun: false },
+  client() {
+    return { ...cli.client(), isDryRun: false }
+  },
+})

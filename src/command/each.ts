@@ -1,0 +1,228 @@
+import { type Operation, type Resource, withSubject } from '../api/operation.ts'
+import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../base/errors.ts'
+import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
+import { joinList } from '../values/format.ts'
+import { createAdvice } from './advice.ts'
+import type { Cli } from './command.ts'
+
+/** What became of an item that was begun: the result of the work, or the error that it threw. */
+export interface Outcome<T, R> {
+  readonly item: T
+  readonly result?: R
+  readonly failure?: MergeqError
+  readonly code: number
+}
+
+interface EachOptions<T, R> {
+  /** Returns what a request is about. */
+  resource(item: T): Resource
+  /** How many items are worked on at a time; 4 by default. */
+  readonly atOnce?: number | undefined
+  /** Whether the first exit code other than 0 stops the rest; by default with `--stop-on-error`. */
+  readonly stopOnError?: boolean | undefined
+  /** Whether a token that was rejected for one item (401, 403) may be accepted for another; false by default. */
+  readonly differInAccess?: boolean
+  /** Returns what an item is called in errors; by default its pull request or test. */
+  name?(item: T): string | undefined
+  /** Prints outcomes in the order of the items, as they come. May return another exit code. */
+  print?(outcome: Outcome<T, R>): Promise<number | undefined>
+}
+
+interface EachResult<T, R> {
+  /** In the order of the items, without those that were not begun. */
+  readonly outcomes: readonly Outcome<T, R>[]
+  /** Logs the errors, and which items were not finished. Returns the most severe exit code. */
+  report(): Promise<number>
+}
+
+/**
+ * Works on several items at a time. An error does not stop the others, except that of a rejected token, and a
+ * signal: then items that were begun are finished, and no further item is begun.
+ *
+ * @param operation the one that each item sends, for the error of a signal
+ */
+export async function each<T, R>(
+  cli: Cli,
+  operation: Operation,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  options: EachOptions<T, R>,
+): Promise<EachResult<T, R>> {
+  const { dryRun } = cli.options
+  const {
+    atOnce = maxConcurrent,
+    stopOnError = cli.options.stopOnError,
+    resource,
+    name = item => resourceName(resource(item)),
+    differInAccess = false,
+    print,
+  } = options
+  let isStopped = false
+  const attempt = async (item: T): Promise<Outcome<T, R>> => {
+    try {
+      return { item, result: await work(item), code: 0 }
+    } catch (error) {
+      const failure = withSubject(toMergeqError(error), resource(item))
+      if (failure.kind === 'auth' && !differInAccess) isStopped = true
+      const isAboutItem =
+        items.length > 1 && (failure.kind !== 'auth' || failure.details.status !== undefined)
+      return {
+        item,
+        failure: isAboutItem ? withResource(failure, name(item)) : failure,
+        code: failure.exit,
+      }
+    }
+  }
+  const outcomes: Outcome<T, R>[] = []
+  const width = stopOnError || dryRun ? 1 : atOnce
+  const mayStart = () => !isStopped && !cli.host.interrupted.aborted
+  for await (const outcome of mapConcurrent(items, width, attempt, mayStart)) {
+    const { failure } = outcome
+    if (dryRun && failure !== undefined) throw failure
+    const code = (await print?.(outcome)) ?? outcome.code
+    outcomes.push({ ...outcome, code })
+    if (stopOnError && code !== 0) isStopped = true
+  }
+  return {
+    outcomes,
+    report: () => reportResults(operation, items.map(resource), outcomes, cli, items.map(name)),
+  }
+}
+
+export interface RequestResult {
+  readonly code: number
+  readonly failure?: MergeqError | undefined
+}
+
+/** Returns the name of what one of several requests is about, as it is typed. */
+export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>
+  pr === undefined ? testId && `${testId} ${ticket}` : `#${pr}`
+
+/** Whether an error names what it is about: `acme/web has no queue for main` does so for `main of acme/web`. */
+const says = ({ message }: MergeqError, name: string): boolean =>
+  name.split(' of ').every(part => message.includes(part))
+
+/** Returns the error of one of several requests, with the name of what it is about in the message. */
+export const withResource = (failure: MergeqError, name: string | undefined): MergeqError =>
+  name === undefined || failure.kind === 'interrupted' || says(failure, name)
+    ? failure
+    : extendError(failure, {}, failure.message.replace(/\.?$/, ` (${name}).`))
+
+/**
+ * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a
+ * summary of all requests comes first (docs/reference/cli.md, "Guarantees"). Returns the most severe exit
+ * code.
+ */
+async function reportResults(
+  operation: Operation,
+  resources: readonly Resource[],
+  results: readonly RequestResult[],
+  cli: Cli,
+  names: readonly (string | undefined)[],
+): Promise<number> {
+  const failures = results.flatMap(({ failure }) => failure ?? [])
+  const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
+  const { aborted, reason } = cli.host.interrupted
+  const isUnfinished = results.length < resources.length || interruptions.length > 0
+  const errors = failures.filter(({ kind }) => kind !== 'interrupted')
+  const codes = results.map(({ code }) => code)
+  if (isUnfinished && resources.length > 1) await warnUnfinished(operation, names, results, cli)
+  if (interruptions.length > 0 || (aborted && isUnfinished)) {
+    const interruption =
+      (await interruptionOf(operation, resources, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
+    errors.push(interruption)
+    codes.push(interruption.exit)
+  }
+  await reportErrors(errors, cli)
+  return mostSevere(codes)
+}
+
+/** How far a request had come when the command ended. */
+type Progress = 'Done' | 'Failed' | 'In progress' | 'Not sent'
+
+/**
+ * A request that a signal interrupted was in flight if it had been sent: always for a read; a change, if the
+ * error has a delivery.
+ */
+function progressOf({ recovery }: Operation, result: RequestResult | undefined): Progress {
+  if (result === undefined) return 'Not sent'
+  if (result.failure?.kind !== 'interrupted') return result.failure === undefined ? 'Done' : 'Failed'
+  const wasSent = recovery === undefined || result.failure.details.delivery !== undefined
+  return wasSent ? 'In progress' : 'Not sent'
+}
+
+/** Says which of several requests were not finished. A request without a result was not sent. */
+export async function warnUnfinished(
+  operation: Operation,
+  names: readonly (string | undefined)[],
+  results: readonly (RequestResult | undefined)[],
+  { logger }: Cli,
+): Promise<void> {
+  const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not sent']
+  const summary = order.flatMap(progress => {
+    const ofProgress = names
+      .filter((_, index) => progressOf(operation, results[index]) === progress)
+      .map(name => name ?? '?')
+    return ofProgress.length === 0 ? [] : [`${progress}: ${joinList(ofProgress)}.`]
+  })
+  await logger.warn(`Stopped early. ${summary.join(' ')}`)
+}
+
+/** Returns the error about the requests that were in flight when a signal arrived; undefined without any. */
+async function interruptionOf(
+  operation: Operation,
+  resources: readonly Resource[],
+  results: readonly RequestResult[],
+  { host, settings }: Cli,
+): Promise<MergeqError | undefined> {
+  const isInFlight = (_: unknown, index: number) => progressOf(operation, results[index]) === 'In progress'
+  const [first] = results.filter(isInFlight)
+  const inFlight = resources.filter(isInFlight)
+  if (operation.recovery === undefined || inFlight.length < 2) return first?.failure
+  const { interruptedChangeError } = await import('../api/recovery.ts')
+  return interruptedChangeError(
+    new MergeqError('interrupted', toMergeqError(host.interrupted.reason).message, {
+      exit: first?.code ?? 1,
+    }),
+    operation,
+    inFlight,
+    createAdvice(settings.commandLine),
+  )
+}
+
+/**
+ * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests"). A person gets
+ * one error of an outage for all its pull requests.
+ */
+export async function reportErrors(
+  all: readonly MergeqError[],
+  { logger, messages, options }: Pick<Cli, 'logger' | 'messages' | 'options'>,
+): Promise<void> {
+  const errors = messages === 'person' && options.format.isForPeople ? joinOutages(all) : all
+  // Of an error whose message was shown, only the hint is printed.
+  const textOf = ({ message, details }: MergeqError) => (details.isShown === true ? details.hint : message)
+  const texts = errors.map(textOf)
+  const failures = errors.filter((error, index) => texts.indexOf(textOf(error)) === index)
+  const worst = mostSevere(failures.map(({ exit }) => exit))
+  for (const failure of failures) if (failure.exit !== worst) await logger.error(failure)
+  for (const failure of failures) if (failure.exit === worst) await logger.error(failure)
+}
+
+/** Matches the pull request that an error is about: `for #7 in the queue for main`, or `(#7)` at its end. */
+const subject = /(?<=[ (])#\d+(?= in the queue for |\)\.$)/
+
+/** Returns errors of which those of an outage that differ only in the pull request all have one message. */
+function joinOutages(errors: readonly MergeqError[]): readonly MergeqError[] {
+  const alike = new Map<string, string[]>()
+  const keyOf = ({ message, details }: MergeqError) => `${message.replace(subject, '')}\n${details.hint}`
+  for (const error of errors) {
+    const numbers = subject.exec(error.message) ?? []
+    const known = alike.get(keyOf(error)) ?? []
+    known.push(...numbers)
+    alike.set(keyOf(error), known)
+  }
+  return errors.map(error => {
+    const names = joinList(alike.get(keyOf(error)) ?? [])
+    return isOutage(error) ? extendError(error, {}, error.message.replace(subject, names)) : error
+  })
+}

@@ -1,0 +1,103 @@
+import { queuesIn } from '../api/operations/metrics.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import { MergeqError, mostSevere } from '../base/errors.ts'
+import type { QueueMetrics } from '../domain/metrics/last-hour.ts'
+import { type Queue, queueName, type Repository } from '../values/repository.ts'
+import type { Cli } from './command.ts'
+import { each, type Outcome, reportErrors } from './each.ts'
+import { read } from './send.ts'
+
+export interface Failed {
+  readonly failure: MergeqError
+}
+
+interface QueueOutcomes<T, R> {
+  readonly outcomes: readonly Outcome<T, R>[]
+  readonly results: readonly R[]
+  readonly failed: readonly (T & Failed)[]
+}
+
+/**
+ * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
+ * their items, both in the order of the items. Throws if a signal arrived or there is no token.
+ */
+export async function forEachQueue<T extends { readonly name: string; readonly queue: Queue }, R>(
+  cli: Cli,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<QueueOutcomes<T, R>> {
+  // A token may have access to some repositories only.
+  const { outcomes } = await each(cli, getQueue, items, work, {
+    resource: ({ queue }) => queue,
+    name: ({ name }) => name,
+    differInAccess: true,
+  })
+  const failed = outcomes.flatMap(({ item, failure }) =>
+    failure === undefined ? [] : [{ ...item, failure }],
+  )
+  const last = failed
+    .map(({ failure }) => failure)
+    .find(({ kind, details }) => kind === 'interrupted' || (kind === 'auth' && details.status === undefined))
+  if (last !== undefined) throw last
+  cli.host.interrupted.throwIfAborted()
+  return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failed }
+}
+
+/** Logs the errors of queues that failed. Returns the most severe exit code. */
+export async function reportFailures(failed: readonly Failed[], cli: Cli): Promise<number> {
+  const failures = failed.map(({ failure }) => failure)
+  await reportErrors(failures, cli)
+  return mostSevere(failures.map(({ exit }) => exit))
+}
+
+/** One of several queues. */
+export interface NamedQueue {
+  readonly name: string
+  readonly queue: Queue
+  /** Undefined if the metrics do not name the queue, or were not read. */
+  readonly metrics?: QueueMetrics | undefined
+}
+
+/** Returns the repository of queues whose repository the metrics do not say. Its host is the host of all queues. */
+export const placeOf = async (
+  repo: Repository | undefined,
+  { settings }: Cli,
+): Promise<Repository | undefined> =>
+  // The settings may name several repositories, or none: then the host is the usual one.
+  repo ?? (await settings.read('repo').catch(() => undefined))
+
+/**
+ * Returns the queues that metrics name.
+ *
+ * @param repo the repository that the metrics were requested for
+ */
+export async function namedQueues(
+  bytes: Uint8Array,
+  repo: Repository | undefined,
+  cli: Cli,
+): Promise<readonly NamedQueue[]> {
+  return queuesIn(bytes, await placeOf(repo, cli)).map(({ values, metrics }) => ({
+    name: queueName(values),
+    queue: values,
+    metrics,
+  }))
+}
+
+/** Reads queues, with the time of each response by the service's clock. */
+export const readQueues = <T extends { readonly name: string; readonly queue: Queue }>(
+  queues: readonly T[],
+  cli: Cli,
+) =>
+  forEachQueue(cli, queues, async item => {
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue)
+    return { item, queue: response.records[0] ?? {}, now: date }
+  })
+
+/** Logs why queues of a list could not be read. Returns the exit code of an incomplete list. */
+export const reportUnread = (failed: readonly Failed[], cli: Cli): Promise<number> =>
+  reportFailures(
+    failed.map(({ failure: { message, details } }) => ({
+      failure: new MergeqError('incomplete', message, details),
+    })),
+    cli,
+  )

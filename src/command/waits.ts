@@ -1,0 +1,130 @@
+// What the waits of all commands share: their time, the live line, signs of life, the bell and the end by Ctrl-C.
+
+import type { WaitTime } from '../api/wait-time.ts'
+import { exitCodeOf, extendError, type MergeqError } from '../base/errors.ts'
+import { type Pieces, plainText, type StyledLine } from '../output/styled-text.ts'
+import { textWidth } from '../output/text-width.ts'
+import { formatAge, formatDuration, formatRounded } from '../values/format.ts'
+import type { Cli } from './command.ts'
+
+/** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
+export interface LinePart {
+  readonly pieces: Pieces
+  readonly rank: number
+}
+
+/** The times of a wait that its live line says. */
+export interface LineTimes {
+  /** How long the wait has lasted, in milliseconds. */
+  readonly elapsed: number
+  /** The milliseconds for the whole wait; 0 if it has no time limit. */
+  readonly limit: number
+  /** The usual time in the queue, in milliseconds. */
+  readonly usual?: number | undefined
+  /** Whether the line says already how long the wait has lasted. */
+  readonly saysAge?: boolean
+}
+
+/** Returns the line of what is waited for, with the times of the wait as far as they fit. */
+export function withTimes(
+  what: readonly LinePart[],
+  { elapsed, limit, usual, saysAge = false }: LineTimes,
+  columns: number,
+): StyledLine {
+  let parts: readonly LinePart[] = [
+    ...what,
+    ...(usual === undefined ? [] : [{ pieces: [`, usually ${formatRounded(usual)} in the queue`], rank: 5 }]),
+    ...(saysAge ? [] : [{ pieces: [`    waited ${formatDuration(elapsed)}`], rank: 3 }]),
+    ...(limit > 0
+      ? [
+          {
+            pieces: [`${saysAge ? '    ' : ', '}times out in ${formatAge(Math.max(0, limit - elapsed))}`],
+            rank: 6,
+          },
+        ]
+      : []),
+  ]
+  const lineOf = () => parts.flatMap(({ pieces }) => pieces)
+  while (textWidth(plainText(lineOf())) > columns) {
+    const lastRank = Math.max(...parts.map(({ rank }) => rank))
+    if (lastRank === 0) break
+    parts = parts.filter(({ rank }) => rank !== lastRank)
+  }
+  return lineOf()
+}
+
+/** How long a wait stays without output, in milliseconds. */
+const maxSilence = 5 * 60_000
+
+/**
+ * Elsewhere than on a terminal, says that a wait goes on when it has printed nothing for five minutes; during an
+ * outage of the service only once.
+ */
+export class SignsOfLife {
+  private readonly time: WaitTime
+  private readonly cli: Cli
+  private lastOutputAt = 0
+  private isSilent = false
+  private isOutage = false
+
+  constructor(time: WaitTime, cli: Cli) {
+    this.time = time
+    this.cli = cli
+  }
+
+  noteOutput(): void {
+    this.lastOutputAt = this.time.elapsed()
+  }
+
+  async reportOutage(text: string, isOver: boolean): Promise<void> {
+    this.isOutage = !isOver
+    this.isSilent = false
+    this.noteOutput()
+    await this.cli.logger.info(text)
+  }
+
+  /** Sleeps; `describe` returns what the wait is for. */
+  async sleep(delay: number, describe: () => string): Promise<void> {
+    const { host, logger } = this.cli
+    const { clock, err, interrupted } = host
+    const wakeAt = this.time.elapsed() + delay
+    for (;;) {
+      const now = this.time.elapsed()
+      const isSilent = err.terminal || this.isSilent
+      if (!isSilent && now - this.lastOutputAt >= maxSilence) {
+        this.lastOutputAt = now
+        this.isSilent = this.isOutage
+        const minutes = Math.round(now / 60_000)
+        await logger.info(`Still waiting after ${minutes} minutes for ${describe()}`)
+      }
+      if (now >= wakeAt) return
+      const silence = isSilent ? delay : this.lastOutputAt + maxSilence - now
+      await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
+    }
+  }
+}
+
+/** A shorter wait ends in silence, in milliseconds. */
+const bellDelay = 10_000
+
+/** Rings the bell of the terminal where a person may have turned to something else. */
+export async function ringBell(time: WaitTime, { args, host, messages }: Cli): Promise<void> {
+  const hasBell = messages === 'person' && host.env.TERM !== 'dumb' && !args.has('--no-bell')
+  if (hasBell && time.elapsed() > bellDelay) await host.err.write('\u0007')
+}
+
+/**
+ * Tells a person at a terminal that Ctrl-C ended a wait, in words of the wait instead of the signal. Returns the
+ * error that ends the command.
+ */
+export async function reportStop(
+  failure: MergeqError,
+  sentence: string,
+  { host, logger, messages, results }: Cli,
+): Promise<MergeqError> {
+  if (failure.exit !== exitCodeOf('interrupted') || messages === 'log' || results === 'json') return failure
+  // The terminal shows ^C; only a spinner clears it.
+  if (!logger.hasSpinner) await host.err.write('\n')
+  await logger.info(sentence)
+  return extendError(failure, { isShown: true })
+}

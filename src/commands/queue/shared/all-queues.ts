@@ -1,0 +1,147 @@
+import { callOperation } from '../../../api/call.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
+import { getQueue } from '../../../api/operations/queues.ts'
+import { extendError, MergeqError, usageError } from '../../../base/errors.ts'
+import type { Cli } from '../../../command/command.ts'
+import { printRequests } from '../../../command/dry-run.ts'
+import { flag, type Input, option } from '../../../command/inputs.ts'
+import { type NamedQueue, namedQueues } from '../../../command/several-queues.ts'
+import { findQueue, summarizeMetrics } from '../../../domain/metrics/last-hour.ts'
+import {
+  isSameRepository,
+  type Queue,
+  type Repository,
+  shortRepositoryName,
+} from '../../../values/repository.ts'
+import { fileName } from '../../../values/types.ts'
+import { namedQueue, readDescribedQueues } from './files/described-queues.ts'
+
+const noteOfAll = 'Queues without metrics are not included.'
+
+export const noQueueError = (): MergeqError =>
+  new MergeqError('not-found', 'No queue has metrics.', {
+    hint: 'To name a queue, use --repo and --target-branch.',
+  })
+
+/** The options that name several queues, for a command that does something with them. */
+export const severalQueues = (does: string) => ({
+  all: flag(`${does} every queue that queue list shows: of the organization, or of --repo`),
+  file: queuesFile(does),
+})
+
+/** The option that names the queues of files. */
+export const queuesFile = (does: string) =>
+  option(
+    fileName('file|directory'),
+    `${does} the queues in this queue file (- for standard input), or in the files of this directory, also those without metrics`,
+    { short: 'f' },
+  )
+
+/** The input of a command about one queue; undefined with an option that names several. */
+export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
+  setting: 'targetBranch',
+  get definitions() {
+    return input.definitions
+  },
+  read: (args, context) =>
+    ['--all', '--file', '--from'].some(name => args.has(name)) ? undefined : input.read(args, context),
+})
+
+interface SelectedQueues {
+  readonly queues: readonly NamedQueue[]
+  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
+  readonly limit: readonly string[]
+  /** What is said after their number. */
+  readonly note: string
+}
+
+/**
+ * Returns the repository that limits several queues, which an option or the environment names. Throws a usage error for
+ * options that contradict each other.
+ *
+ * @param others options that cannot be used with those that name several queues
+ */
+export async function limitOf(
+  { args, settings }: Cli,
+  others: readonly string[] = ['--all', '--target-branch'],
+): Promise<Repository | undefined> {
+  const used = args.has('--file') ? '--file' : '--all'
+  const other = others.find(name => name !== used && args.has(name))
+  if (other !== undefined)
+    throw usageError(`${used} and ${other} cannot be used together.`, 'Use only one of them.')
+  return settings.readFrom('option-or-environment', 'repo')
+}
+
+/** Says what limits several queues to a repository. */
+const describeLimit = (repo: Repository | undefined, { settings }: Cli): readonly string[] =>
+  repo === undefined
+    ? []
+    : [`${settings.used().get('repo')?.origin} limits this to ${shortRepositoryName(repo)}.`]
+
+/** Prints the first requests for several queues, for a dry run. Returns exit code 0. */
+export async function printSelection(file: string | undefined, cli: Cli): Promise<number> {
+  if (file === undefined)
+    return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
+  const { queues } = await selectQueues(file, cli)
+  return printReads(queues, cli)
+}
+
+/** Prints the requests that read queues, for a dry run. Returns exit code 0. */
+export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<number> =>
+  printRequests(
+    cli,
+    getQueue,
+    queues.map(({ queue }) => queue),
+  )
+
+/**
+ * Returns the queues that the files name or, without files, the metrics; of the repository that an option or the
+ * environment names. Throws an error if there are none, and a usage error for a file that cannot be read.
+ */
+export async function selectQueues(file: string | undefined, cli: Cli): Promise<SelectedQueues> {
+  const repo = await limitOf(cli)
+  return file === undefined ? allQueues(repo, cli) : queuesOfFiles(file, repo, cli)
+}
+
+/** Returns the queues of --all or --file; says what limits them. */
+export async function queuesOf(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
+  const { queues, limit } = await selectQueues(file, cli)
+  for (const text of limit) await cli.logger.info(text)
+  return queues.map(({ queue }) => queue)
+}
+
+async function allQueues(repo: Repository | undefined, cli: Cli): Promise<SelectedQueues> {
+  const limit = describeLimit(repo, cli)
+  const params = { repo, branch: undefined }
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
+  const queues = await namedQueues(response.bytes, repo, cli)
+  if (queues.length === 0)
+    throw extendError(noQueueError(), {}, ['No queue has metrics.', ...limit].join(' '))
+  return { queues, limit, note: noteOfAll }
+}
+
+/** Returns the queues that files name, whatever the metrics say. */
+export async function queuesOfFiles(
+  file: string,
+  repo: Repository | undefined,
+  cli: Cli,
+): Promise<SelectedQueues> {
+  const described = await readDescribedQueues(file, cli, namedQueue)
+  const limit = describeLimit(repo, cli)
+  const queues = described
+    .filter(({ queue }) => repo === undefined || isSameRepository(queue.repo, repo))
+    .map(({ name, queue }) => ({ name, queue }))
+  if (queues.length > 0) return { queues, limit, note: '' }
+  throw new MergeqError('not-found', [`No file of ${file} names such a queue.`, ...limit].join(' '), {
+    hint: 'To use all queues that the files name, omit --repo, and unset MERGEQ_REPO.',
+  })
+}
+
+/** Adds the metrics of queues, as far as the metrics name them. */
+export function withMetrics(queues: readonly NamedQueue[], bytes: Uint8Array): readonly NamedQueue[] {
+  const summary = summarizeMetrics(readSamplesIn(bytes))
+  return queues.map(each => ({
+    ...each,
+    metrics: findQueue(summary, each.queue.repo, each.queue.targetBranch),
+  }))
+}

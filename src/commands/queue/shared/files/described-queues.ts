@@ -1,0 +1,203 @@
+import { type BodyOverride, checkOverrides, type Operation } from '../../../../api/operation.ts'
+import { type MergeqError, usageError, withName } from '../../../../base/errors.ts'
+import type { Json, JsonObject } from '../../../../base/json.ts'
+import type { Cli } from '../../../../command/command.ts'
+import { expandFiles } from '../../../../command/input-files.ts'
+import { type FlagInput, flag, flagInput, type Input, option } from '../../../../command/inputs.ts'
+import { setOf, setOption } from '../../../../command/values.ts'
+import {
+  isSameRepository,
+  parseRepository,
+  type Queue,
+  queueName,
+  repositoryKey,
+} from '../../../../values/repository.ts'
+import { fileName } from '../../../../values/types.ts'
+import { isDefaultsFile, type LoadedDefaults, readDefaults } from './defaults.ts'
+import { formatValue } from './format-setting.ts'
+import { type QueueFile, readSetting } from './queue-file.ts'
+import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'
+
+export const includeStateInput = flag('Include the state of the queue (left out by default)')
+
+const flagFile = flagInput(
+  'file',
+  option(
+    fileName('file|directory'),
+    'Queue file (- for standard input) or directory of queue files, with the directories below it; required',
+    { short: 'f' },
+  ),
+)
+
+/** The file or directory that was typed: a usage error without one. */
+export const fileInput: FlagInput<string> = {
+  ...flagFile,
+  read(args) {
+    const file = flagFile.read(args)
+    if (file !== undefined) return file
+    throw usageError(
+      'No file was given.',
+      'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
+    )
+  },
+}
+
+/** Reads a setting of `--set`: a path without dots. Throws a usage error for another path or a wrong value. */
+function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
+  const [key = '', ...below] = path
+  if (below.length > 0)
+    throw usageError(`--set: '${path.join('.')}=${formatValue(value)}' is not <setting>=<value>.`)
+  return [key, withName(`--set: ${key}`, () => readSetting(key, value))]
+}
+
+/** The settings of `--set`, which replace those of the files. */
+export function settingsOf(operation: Operation): Input<JsonObject> {
+  const overrides = setOf(operation)
+  const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
+  return {
+    definitions: overrides.definitions.map(definition => ({
+      ...definition,
+      summary,
+      value: 'setting=value',
+    })),
+    read(args) {
+      const overrides = setOption.read(args) ?? []
+      const settings = overrides.map(readOverride)
+      checkOverrides('--set', overrides, [])
+      return Object.fromEntries(settings)
+    },
+  }
+}
+
+export interface QueueFileItem extends DescribedQueue {
+  /** Returns where a setting of the content comes from: `--set`, the file, or its file of defaults. */
+  sourceOf(setting: string): string
+}
+
+type QueueNames = { readonly [K in 'repo' | 'targetBranch']?: QueueFile[K] | undefined }
+
+/** Throws a usage error if a file is for another queue than what `--repo` and `--target-branch` name. */
+export function checkQueueOfFile(
+  path: string,
+  { repo, targetBranch }: QueueNames,
+  named: Readonly<Record<keyof QueueNames, string | undefined>>,
+  branchOption = '--target-branch',
+): void {
+  const isSame = (one: string | undefined, other: string | undefined, keyOf = (text: string) => text) =>
+    one === undefined || other === undefined || keyOf(one) === keyOf(other)
+  const problem = (option: string, name = '', inFile = '') =>
+    usageError(`${option} is ${name}, but ${path} is for ${inFile}.`, 'Omit the option, or use another file.')
+  if (!isSame(named.repo, repo, text => repositoryKey(parseRepository(text))))
+    throw problem('--repo', named.repo, repo)
+  if (!isSame(named.targetBranch, targetBranch)) throw problem(branchOption, named.targetBranch, targetBranch)
+}
+
+/**
+ * Returns the queue of a file: repository and target branch come from the file, else from the settings. Throws a usage
+ * error if an option contradicts the file.
+ */
+export async function queueOfFile(path: string, file: QueueNames, cli: Cli): Promise<Queue> {
+  const { args } = cli
+  checkQueueOfFile(path, file, {
+    repo: args.get('--repo')?.at(-1),
+    targetBranch: args.get('--target-branch')?.at(-1),
+  })
+  return namedQueue(path, file, cli)
+}
+
+/** Returns the queue of a file, whatever the options are: they may select among the queues of several files. */
+export const namedQueue = async (
+  _: string,
+  { repo, targetBranch }: QueueNames,
+  { settings }: Cli,
+): Promise<Queue> => ({
+  repo: repo === undefined ? await settings.require('repo') : parseRepository(repo),
+  targetBranch: targetBranch ?? (await settings.require('targetBranch')),
+})
+
+/** The options that say which settings of files count. */
+export interface FileOptions {
+  readonly includeState: boolean
+  /** The settings of `--set`. */
+  readonly set: JsonObject
+}
+
+export const sameQueueError = (path: string, otherPath: string, queue: string): MergeqError =>
+  usageError(`${path} and ${otherPath} describe the same queue: ${queue}.`)
+
+/** A queue that a file describes. */
+export interface DescribedQueue {
+  /** The path as it was typed or found; `-` is standard input. */
+  readonly path: string
+  /** The queue in messages: `main of acme/web`. */
+  readonly name: string
+  readonly content: QueueFile
+  readonly queue: Queue
+}
+
+/**
+ * Reads the queue files of a path, without their defaults. Throws a usage error if one cannot be read, and if two files
+ * describe the same queue.
+ *
+ * @param queueOf returns the queue of a file
+ */
+export async function readDescribedQueues(
+  path: string,
+  cli: Cli,
+  queueOf = queueOfFile,
+): Promise<readonly DescribedQueue[]> {
+  const described: DescribedQueue[] = []
+  const paths = await expandFiles(path, queueFileEndings, cli, true)
+  const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
+  if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
+  for (const filePath of queuePaths) {
+    for (const content of await readQueueFiles(filePath, cli)) {
+      const queue = await queueOf(filePath, content, cli)
+      const name = queueName(queue)
+      const duplicate = described.find(
+        other =>
+          isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
+      )
+      if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
+      described.push({ path: filePath, name, content, queue })
+    }
+  }
+  if (described.length === 0) throw usageError(`${path} names no queue.`)
+  return described
+}
+
+/** Reads the queue files of a path with their defaults. Throws a usage error if two files describe the same queue. */
+export async function readItems(
+  path: string,
+  { includeState, set }: FileOptions,
+  cli: Cli,
+): Promise<readonly QueueFileItem[]> {
+  const items: QueueFileItem[] = []
+  for (const described of await readDescribedQueues(path, cli)) {
+    const { path: filePath, content: read, name } = described
+    if (read.created === true) {
+      await cli.logger.warn(
+        `The queue for ${name} did not exist when ${filePath} was written. Its creation is not undone: mergeq queue delete deletes it.`,
+      )
+      continue
+    }
+    const defaults: LoadedDefaults =
+      read.defaults === false ? { settings: {} } : await readDefaults(filePath, path, cli)
+    const written = { ...read, settings: { ...defaults.settings, ...read.settings } }
+    const { state, ...others } = { ...written.settings, ...set }
+    const content = {
+      ...written,
+      settings: includeState && state !== undefined ? { state, ...others } : others,
+    }
+    if (Object.hasOwn(written.settings, 'state') && !includeState)
+      await cli.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
+    const sources = [
+      { source: '--set', settings: set },
+      { source: filePath, settings: read.settings },
+    ]
+    const sourceOf = (key: string) =>
+      sources.find(({ settings }) => Object.hasOwn(settings, key))?.source ?? defaults.path ?? filePath
+    items.push({ ...described, content, sourceOf })
+  }
+  return items
+}

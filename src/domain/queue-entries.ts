@@ -1,0 +1,51 @@
+import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { pluralize } from '../values/format.ts'
+import { stateOf, stateWords } from './states.ts'
+
+/** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
+export interface QueueEntry {
+  readonly pr: number
+  readonly state: string
+  /** The position in the queue, from 1. */
+  readonly position: number
+  readonly record: JsonObject
+}
+
+/** Returns the entries of a queue in its order, without entries that have no pull request number. */
+export const queueEntries = (queue: Json): readonly QueueEntry[] =>
+  getArray(queue, 'enqueuedPullRequests').flatMap((record, index) => {
+    if (!isObject(record) || typeof record.prNumber !== 'number') return []
+    const state = stateOf(record)
+    return [{ pr: record.prNumber, state, position: index + 1, record }]
+  })
+
+export const positionEntries = (queue: Json): readonly JsonObject[] =>
+  getArray(queue, 'enqueuedPullRequests').map((entry, index) =>
+    isObject(entry) ? { ...entry, position: index + 1 } : {},
+  )
+
+interface TestSlots {
+  /** The pull requests in the state TESTING; several of them may share a test run if the queue batches. */
+  readonly testing: readonly QueueEntry[]
+  readonly concurrency: number | undefined
+  readonly isBatching: boolean
+}
+
+export const testSlots = (queue: Json): TestSlots => ({
+  testing: queueEntries(queue).filter(({ state }) => state === 'TESTING'),
+  concurrency: getNumber(queue, 'concurrency'),
+  isBatching: get(queue, 'batch') === true,
+})
+
+/** Formats how many pull requests are under test: `testing 1 of 2`. */
+function testSlotsText(queue: Json): string {
+  const { testing, concurrency, isBatching } = testSlots(queue)
+  if (concurrency === undefined) return `testing ${testing.length}`
+  return isBatching
+    ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
+    : `testing ${testing.length} of ${concurrency}`
+}
+
+/** Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`. */
+export const summarizeQueue = (queue: Json): string =>
+  `${stateWords(stateOf(queue)) || '-'}, ${testSlotsText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`

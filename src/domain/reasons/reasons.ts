@@ -1,0 +1,194 @@
+// What the service says of why a pull request is in its state, and what follows from it for a new submission
+// (docs/reference/service.md, "Reasons").
+import { getArray, getString, type JsonObject } from '../../base/json.ts'
+import { shorten } from '../../values/format.ts'
+import { isFailedOrCancelled, stateOf } from '../states.ts'
+import { isInconclusive, type TestRun } from '../test-run.ts'
+import { actorOfEvent, detailOfState, eventOfState, reasonOfEvent, submissionEvent } from '../timeline.ts'
+import { type Again, type Causer, type Reason, reasonTable } from './reason-table.ts'
+import type { ServiceWords } from './service-words.ts'
+
+/** What is known of why a pull request is in its state. */
+export interface Explained {
+  readonly words: ServiceWords
+  /** In a sentence; null if there is nothing to say. */
+  readonly sentence: string | null
+  /** The entry of the table; undefined without a word, and for one that is not known. */
+  readonly known: Reason | undefined
+}
+
+/** Returns what a word means in a state; undefined for one that is not known, or not in this state. */
+export function findReason(state: string, word: string): Reason | undefined {
+  const words = Object.entries(reasonTable).find(([known]) => known === state)?.[1] ?? {}
+  const key = word.toLowerCase()
+  return Object.hasOwn(words, key) ? words[key] : undefined
+}
+
+/** Returns what an event, or a record with the word itself, says of its state. */
+export function explainEvent(state: string, event: JsonObject | undefined): Explained {
+  const word = reasonOfEvent(event)
+  const actor = actorOfEvent(event)
+  const login = actor === undefined || actor.login === '' ? null : actor.login
+  const whom = login === null ? '' : ` by ${shorten(login)}`
+  const base = { serviceReason: word ?? null, actor: login, mayBeMerged: false }
+  if (word === undefined) {
+    const sentence =
+      state === 'CANCELLED' && event !== undefined
+        ? `It was cancelled${whom || (actor === undefined ? ' by the service or a program' : ' by a person')}.`
+        : null
+    return { words: { ...base, by: null, again: againWithoutWord(state) }, sentence, known: undefined }
+  }
+  const known = findReason(state, word)
+  if (known === undefined) {
+    const sentence = `The service says: ${shorten(word)}${whom}.`
+    return { words: { ...base, by: 'unknown', again: 'look' }, sentence, known }
+  }
+  const { by, again, mayBeMerged = false, meaning } = known
+  return {
+    words: { ...base, serviceReason: word.toLowerCase(), by, again, mayBeMerged },
+    sentence: meaning.replace('{by}', () => whom),
+    known,
+  }
+}
+
+const againByState: ReadonlyMap<string, Again> = new Map([
+  ['PENDING', 'queued'],
+  ['TESTING', 'queued'],
+  ['TESTS_PASSED', 'queued'],
+  ['PENDING_FAILURE', 'queued'],
+  ['MERGED', 'done'],
+  ['FAILED', 'look'],
+  ['CANCELLED', 'look'],
+])
+
+const againWithoutWord = (state: string): Again | null => againByState.get(state) ?? null
+
+/** The event of the state of a record; the record itself counts if it has the word. */
+function eventOf(record: JsonObject): JsonObject | undefined {
+  const { reason, actor } = record
+  return reason != null || actor != null
+    ? { reason: reason ?? null, actor: actor ?? null }
+    : eventOfState(record)
+}
+
+/**
+ * Returns why a pull request is in its state. Without a word of the service, a failed one is judged by its test run;
+ * nobody is blamed for what nobody says.
+ */
+export function explainState(record: JsonObject, run?: TestRun): Explained {
+  const state = stateOf(record)
+  const explained = explainEvent(state, eventOf(record))
+  if (explained.words.serviceReason !== null || !isFailedOrCancelled(state)) return explained
+  const { words } = explained
+  if (state === 'CANCELLED') return { ...explained, words: { ...words, by: 'unknown' } }
+  if (isInconclusive(run))
+    return {
+      ...explained,
+      words: { ...words, by: 'unknown', again: 'later' },
+      sentence: 'Its tests did not finish.',
+    }
+  const causes = getArray({ causes: detailOfState(record, 'failureCausingStatuses') ?? null }, 'causes')
+  if ((run?.failingChecks ?? causes).length > 0)
+    return {
+      ...explained,
+      words: { ...words, by: 'author', again: 'after-change' },
+      sentence: 'A required check failed.',
+    }
+  return {
+    ...explained,
+    words: { ...words, by: 'unknown' },
+    sentence: 'The service does not say why it failed.',
+  }
+}
+
+/** Whether a failure is one of the test run, so that its failing checks explain it. */
+export const isFailureOfTestRun = ({ words: { serviceReason } }: Explained): boolean =>
+  serviceReason === null ||
+  ['test_run_required_status_failed', 'test_run_timeout', 'test_run_failed_by_optimization'].includes(
+    serviceReason,
+  )
+
+/** Whether a new submission is safe, and whether it needs a change first; undefined while it is in the queue. */
+export function assessAgain(
+  again: Again | null,
+): { readonly safe: boolean | null; readonly needsChange: boolean } | undefined {
+  switch (again) {
+    case 'later':
+      return { safe: true, needsChange: false }
+    case 'after-change':
+      return { safe: true, needsChange: true }
+    case 'look':
+      return { safe: null, needsChange: false }
+    case 'no':
+      return { safe: false, needsChange: true }
+    default:
+      return undefined
+  }
+}
+
+const causers: Readonly<Record<Causer, string>> = {
+  author: 'the pull request itself',
+  ahead: 'a pull request ahead of it',
+  queue: 'the queue',
+  setup: 'the setup of the queue or of CI',
+  host: 'GitHub',
+  push: 'a push',
+  person: 'a person',
+  program: 'a program',
+  service: 'the service',
+  unknown: 'nobody known',
+}
+
+export const causerText = (by: Causer): string => causers[by]
+
+const answers: Readonly<Record<Again, string>> = {
+  later: 'later',
+  'after-change': 'after a change',
+  look: 'look first',
+  no: 'no',
+  queued: 'it is in the queue',
+  done: 'it has merged',
+}
+
+/** Whether to submit again, in words. */
+export const againText = (again: Again): string => answers[again]
+
+/** Who submitted a pull request: the login of the last submission, and the author, as far as they are known. */
+export function submitters(record: JsonObject): {
+  readonly author?: string
+  readonly submittedBy?: string
+} {
+  const author = getString(record, 'prAuthor') ?? ''
+  const submittedBy = actorOfEvent(submissionEvent(record))?.login ?? ''
+  return { ...(author && { author }), ...(submittedBy && { submittedBy }) }
+}
+
+/** For how long a wait reads on while a pull request that ended may have merged, in milliseconds. */
+export const mergeDoubtTime = 60_000
+
+const pausesBeforeAgain = [5, 15, 30].map(minutes => minutes * 60_000)
+
+/**
+ * Returns the pause before the next submission, in milliseconds, where the service asks for one; `ended` is how many
+ * submissions have ended, from 1.
+ */
+export function pauseBeforeAgain({ known }: Explained, ended: number): number {
+  const last = pausesBeforeAgain.length - 1
+  return known?.again === 'later' ? (pausesBeforeAgain[Math.min(ended - 1, last)] ?? 0) : 0
+}
+
+/**
+ * Whether a pull request that left is submitted again without a person: after `later`, and after a failure without a
+ * known word whose tests did not finish; with `any` after each failure, but never where it may have merged.
+ */
+export function isSubmittedAgain(
+  record: JsonObject,
+  run: TestRun | undefined,
+  resubmit: 'safe' | 'any',
+): boolean {
+  const { words, known } = explainState(record, run)
+  if (words.mayBeMerged) return false
+  if (words.again === 'later') return true
+  if (stateOf(record) !== 'FAILED') return false
+  return resubmit === 'any' || (known === undefined && isInconclusive(run))
+}

@@ -1,0 +1,27 @@
+// Stacks of pull requests (docs/reference/service.md, "Stacks").
+import { get, getString, type JsonObject } from '../base/json.ts'
+import { shorten } from '../values/format.ts'
+
+/** Whether a pull request is based on another one of a stack that the queue tests as one. */
+export const isStacked = (record: JsonObject | undefined, targetBranch: string): boolean =>
+  get(record, 'readiness.doesBaseBranchMatch') === true &&
+  ![undefined, '', targetBranch].includes(getString(record, 'prBaseBranch'))
+
+/**
+ * Returns what the base branch of a pull request means for its submission: that it is stacked, or that it belongs into
+ * another queue. Undefined if its base is the target branch, or is not known.
+ */
+export function describeBase(
+  pr: number,
+  record: JsonObject | undefined,
+  targetBranch: string,
+): string | undefined {
+  const base = getString(record, 'prBaseBranch') ?? ''
+  if (base === '' || base === targetBranch) return undefined
+  if (isStacked(record, targetBranch))
+    return `#${pr} is stacked on ${shorten(base)}: the pull requests below it are tested and merged with it.`
+  if (get(record, 'readiness.doesBaseBranchMatch') !== false) return undefined
+  // A name with other characters must not get into a command line.
+  const option = /^[\w./-]+$/.test(base) && !base.startsWith('-') ? `: -b ${base}` : ''
+  return `The base of #${pr} is ${shorten(base)}${option}`
+}

@@ -1,0 +1,173 @@
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { shorten } from '../values/format.ts'
+import { detailOf, eventsOfAttempt } from './timeline.ts'
+
+/**
+ * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
+ * runs, then the newest status of each context. Each has `kind`, `name`, `state` and `url`; a value that the
+ * run lacks is undefined.
+ */
+export function readChecks(run: Json): readonly JsonObject[] {
+  const checkRuns = getArray(run, 'checkSuites')
+    .flatMap(suite => getArray(suite, 'checkRuns'))
+    .map(check => ({
+      kind: 'check',
+      name: get(check, 'name'),
+      state: get(check, 'conclusion') ?? get(check, 'status'),
+      url: get(check, 'url'),
+    }))
+  const newestByContext = new Map(
+    getArray(run, 'statusChecks')
+      .toReversed()
+      .map(status => [getString(status, 'context'), status]),
+  )
+  const statuses = [...newestByContext.values()].toReversed().map(status => ({
+    kind: 'status',
+    name: get(status, 'context'),
+    state: get(status, 'state'),
+    url: get(status, 'url'),
+  }))
+  return [...checkRuns, ...statuses]
+}
+
+/** Returns the names of required statuses that no check of a test run has. */
+export function unreportedStatuses(run: JsonObject): readonly string[] {
+  const reported = readChecks(run).map(({ name }) => name)
+  return getArray(run, 'requiredStatuses').flatMap(name =>
+    typeof name !== 'string' || reported.includes(name) ? [] : [name],
+  )
+}
+
+/** How a check failed, in words: `failed`, `timed out`. */
+const howItFailed = (conclusion: string): string =>
+  /^(?:failure|error|)$/i.test(conclusion) ? 'failed' : shorten(conclusion.toLowerCase().replaceAll('_', ' '))
+
+/** Returns what is said of a failed check: `test failed`. */
+export const failedCheckText = (name: string, conclusion: string): string =>
+  `${shorten(name)} ${howItFailed(conclusion)}`
+
+export interface TestRun {
+  readonly id: string
+  /** The service's status in lower case; null if the service gives none. */
+  readonly status: string | null
+  /** Failed checks. Optional checks are left out if the run names required checks. */
+  readonly failingChecks: readonly FailingCheck[]
+  /** The names of checks that have not finished. */
+  readonly pending: readonly string[]
+  /** Those of them that wait for a manual approval. */
+  readonly awaitingApproval: readonly string[]
+  /** The pull requests that were tested, and those that they were tested on top of. */
+  readonly tested: readonly number[]
+  readonly builtOn: readonly number[]
+  /** Whether it tests a part of a batch that failed. */
+  readonly isOfSplit: boolean
+}
+
+export interface FailingCheck {
+  readonly name: string
+  readonly url: string | undefined
+  /** The conclusion of a check run, or the state of a status, as the service gives it. */
+  readonly conclusion: string
+}
+
+/** Whether the test run of a failed pull request gives no result: its tests were stopped or took too long. */
+export function isInconclusive({ status, failingChecks = [] }: Partial<TestRun> = {}): boolean {
+  return (
+    status === 'cancelled' ||
+    (failingChecks.length > 0 &&
+      failingChecks.every(({ conclusion }) => /^(?:cancelled|stale|timed_out)$/i.test(conclusion)))
+  )
+}
+
+const isTestRunId = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
+
+/** Accepts an object with an id or a branch, a branch that ends in an id, or an id. */
+const findId = (value: Json | undefined): string | undefined => {
+  if (isObject(value))
+    return ['testRunId', 'id', 'branch', 'testBranch'].map(key => findId(value[key])).find(isTestRunId)
+  return typeof value === 'string' ? value.slice(value.lastIndexOf('/') + 1) : undefined
+}
+
+const runKeys = ['testRunId', 'testRun', 'testsPassed', 'verifiedByTestRun']
+
+/**
+ * Returns the id of the newest test run of a record's last attempt; undefined if neither the record nor its timeline
+ * names one (docs/reference/service.md, "getMergeQueueTestingDetails").
+ */
+export const testRunOf = (record: JsonObject): string | undefined =>
+  [...runKeys.map(key => get(record, key)), ...eventsOfAttempt(record).map(testRunOfEvent)]
+    .map(findId)
+    .find(isTestRunId)
+
+/** Returns the id of the test run that an event names. */
+export const testRunOfEvent = (event: JsonObject): string | undefined =>
+  runKeys
+    .map(key => detailOf(event, key))
+    .map(findId)
+    .find(isTestRunId)
+
+/** Whether a test run concerns a pull request; true also for a run that names no pull requests at all. */
+export function testsPullRequest(run: JsonObject, pr: number): boolean {
+  const tested = getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber'))
+  return tested.length === 0 || tested.includes(pr) || getArray(run, 'dependentPrs').includes(pr)
+}
+
+const checkResults = new Map<string, 'passed' | 'failed'>([
+  ['SUCCESS', 'passed'],
+  ['NEUTRAL', 'passed'],
+  ['SKIPPED', 'passed'],
+  ['FAILURE', 'failed'],
+  ['ERROR', 'failed'],
+  ['CANCELLED', 'failed'],
+  ['TIMED_OUT', 'failed'],
+  ['STALE', 'failed'],
+  ['ACTION_REQUIRED', 'failed'],
+])
+
+const resultOf = (check: JsonObject): 'passed' | 'failed' | undefined =>
+  checkResults.get((getString(check, 'state') ?? '').toUpperCase())
+
+const nameOfCheck = (check: JsonObject): string => getString(check, 'name') ?? 'an unnamed check'
+
+/** Whether a check run waits for a manual approval; a status with the state PENDING runs. */
+export const isAwaitingApproval = ({ kind, state }: JsonObject): boolean =>
+  kind === 'check' && typeof state === 'string' && /^(?:waiting|pending|requested)$/i.test(state)
+
+export const isPassedCheck = (check: JsonObject): boolean => resultOf(check) === 'passed'
+
+export const isFailedCheck = (check: JsonObject): boolean => resultOf(check) === 'failed'
+
+/** Whether a check of a test run must pass: all of them, if the run names none. */
+export function isRequiredCheck(run: JsonObject, { name = null }: JsonObject): boolean {
+  const required = getArray(run, 'requiredStatuses')
+  return required.length === 0 || required.includes(name)
+}
+
+export function parseTestRun(id: string, run: JsonObject): TestRun {
+  const checks = readChecks(run).filter(check => isRequiredCheck(run, check))
+  const withResult = (result: 'passed' | 'failed' | undefined): readonly FailingCheck[] => {
+    const found = new Map<string, FailingCheck>()
+    for (const check of checks) {
+      if (resultOf(check) !== result) continue
+      const conclusion = getString(check, 'state') ?? ''
+      const name = nameOfCheck(check)
+      const earlier = found.get(name) ?? { name, url: undefined, conclusion }
+      found.set(name, { ...earlier, url: earlier.url ?? getString(check, 'url') })
+    }
+    return [...found.values()]
+  }
+  const numbers = (values: readonly Json[]) =>
+    values.flatMap(value => (typeof value === 'number' ? [value] : []))
+  return {
+    id,
+    status: getString(run, 'status')?.toLowerCase() ?? null,
+    failingChecks: withResult('failed'),
+    pending: withResult(undefined).map(({ name }) => name),
+    awaitingApproval: [...new Set(checks.filter(isAwaitingApproval).map(nameOfCheck))],
+    tested: numbers(
+      getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber') ?? null),
+    ),
+    builtOn: numbers(getArray(run, 'dependentPrs')),
+    isOfSplit: /-bisection[^/]*$/.test(getString(run, 'testBranch') ?? ''),
+  }
+}

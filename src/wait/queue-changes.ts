@@ -1,0 +1,118 @@
+import { getString, type JsonObject } from '../base/json.ts'
+import { type QueueEntry, queueEntries } from '../domain/queue-entries.ts'
+import { explainState, submitters } from '../domain/reasons/reasons.ts'
+import type { ServiceWords } from '../domain/reasons/service-words.ts'
+import { stateOf, terminalOutcome } from '../domain/states.ts'
+import { toIso } from '../values/time.ts'
+
+/**
+ * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
+ * The details are those of a pull request that left the queue, as far as the service gives them.
+ */
+export interface QueueChange extends Partial<ServiceWords> {
+  readonly pr: number | null
+  /** The previous state; null if the pull request was not in the queue before. */
+  readonly from: string | null
+  /** The new state; null if the state is unknown, with a position null if the pull request left the queue. */
+  readonly to: string | null
+  /** RFC 3339: the service's time of the change, or, if it gives none, when the change was observed. */
+  readonly at: string
+  /** The position, from 1; null for the queue itself and for a pull request that left. */
+  readonly position: number | null
+  readonly author?: string
+  readonly submittedBy?: string
+  /** Why it left, in a sentence. */
+  readonly reason?: string | null
+}
+
+export interface QueueSnapshot {
+  readonly state: string
+  readonly entries: ReadonlyMap<number, QueueEntry>
+}
+
+export const snapshotOf = (queue: JsonObject): QueueSnapshot => ({
+  state: stateOf(queue),
+  entries: new Map(queueEntries(queue).map(entry => [entry.pr, entry])),
+})
+
+/** Returns a record's `stateChangedAt` unchanged if it is a valid time, else `now` as RFC 3339. */
+function changeTime(record: JsonObject | undefined, now: number): string {
+  const changedAt = getString(record, 'stateChangedAt') ?? ''
+  return Number.isNaN(Date.parse(changedAt)) ? toIso(now) : changedAt
+}
+
+/**
+ * Returns the changes between two snapshots, in the order of the queue. `unlistedStates` contains the last
+ * known states of pull requests that `before` does not list; `now` is in milliseconds since 1970.
+ */
+export function queueChanges(
+  before: QueueSnapshot,
+  after: QueueSnapshot,
+  unlistedStates: ReadonlyMap<number, string>,
+  now: number,
+): readonly QueueChange[] {
+  const at = toIso(now)
+  const queueChange = { pr: null, from: before.state || null, to: after.state || null, at, position: null }
+  const entryChanges = [...after.entries.values()].flatMap(({ pr, state, position, record }) => {
+    const from = before.entries.get(pr)?.state ?? unlistedStates.get(pr) ?? null
+    return from === state
+      ? []
+      : [{ pr, from: from || null, to: state || null, at: changeTime(record, now), position }]
+  })
+  return [...(before.state === after.state ? [] : [queueChange]), ...entryChanges]
+}
+
+export const departedEntries = (before: QueueSnapshot, after: QueueSnapshot): readonly QueueEntry[] =>
+  [...before.entries.values()].filter(({ pr }) => !after.entries.has(pr))
+
+/**
+ * Returns the change of an entry that left the queue. `record` is the pull request's record, read after
+ * that; while it still shows the entry's state, the new state is null.
+ */
+export function departureChange(entry: QueueEntry, record: JsonObject | undefined, now: number): QueueChange {
+  const state = stateOf(record)
+  const to = state === '' || state === entry.state ? null : state
+  const at = changeTime(to === null ? undefined : record, now)
+  const left = { pr: entry.pr, from: entry.state || null, to, at, position: null }
+  if (to === null || record === undefined) return { ...left, ...submitters(entry.record) }
+  if (terminalOutcome(to) === undefined) return { ...left, ...submitters(record) }
+  const { words, sentence } = explainState(record)
+  return { ...left, ...submitters(record), reason: sentence, ...words }
+}
+
+/** Returns the departure of a pull request that left before the first reading; `record` is that of its end. */
+export function earlierDeparture(pr: number, record: JsonObject, now: number): QueueChange {
+  const { words, sentence } = explainState(record)
+  const left = { pr, from: null, to: stateOf(record), at: changeTime(record, now), position: null }
+  return { ...left, ...submitters(record), reason: sentence, ...words }
+}
+
+/** Returns the change of a queue that is gone. */
+export const goneQueue = (state: string, now: number): QueueChange => ({
+  pr: null,
+  from: state || null,
+  to: null,
+  at: toIso(now),
+  position: null,
+})
+
+/** Returns why a pull request left: ` A required check failed (<word>). Submitted by grace.`; empty if nothing is known. */
+export function describeCause({ reason, serviceReason, submittedBy, author }: QueueChange): string {
+  const word = serviceReason == null || reason?.includes(serviceReason) ? '' : ` (${serviceReason})`
+  const cause = reason == null ? [] : [`${reason.replace(/\.$/, '')}${word}.`]
+  const submitter =
+    submittedBy !== undefined
+      ? [`Submitted by ${submittedBy}.`]
+      : author !== undefined
+        ? [`Author: ${author}.`]
+        : []
+  return [...cause, ...submitter].join(' ')
+}
+
+export const describeQueueChange = ({ pr, from, to, position }: QueueChange): string =>
+  [
+    pr === null ? 'The queue:' : `#${pr}`,
+    ...(from === null ? [] : [`${from} ->`]),
+    // An entry that is still listed, and the queue itself, have not left: the service reports no state.
+    `${to ?? (pr === null || position !== null ? 'unknown state' : 'left the queue')}${position === null ? '' : `, position ${position}`}`,
+  ].join(' ')

@@ -1,0 +1,132 @@
+import { callOperation } from '../api/call.ts'
+import { incompleteListError, readList, readToEnd } from '../api/list.ts'
+import { getSubmittedPullRequest, listPullRequests } from '../api/operations/pull-requests.ts'
+import { withTimeline } from '../api/reads/extra-reads.ts'
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
+import { isNotFound, isPermanent, toMergeqError } from '../base/errors.ts'
+import { getNumber, type JsonObject } from '../base/json.ts'
+import { mapConcurrent } from '../base/scheduling.ts'
+import type { QueueActivity } from '../domain/metrics/last-hour.ts'
+import type { QueueEntry } from '../domain/queue-entries.ts'
+import { isFailedOrCancelled, stateOf, terminalOutcome } from '../domain/states.ts'
+import type { Queue } from '../values/repository.ts'
+import {
+  departedEntries,
+  departureChange,
+  earlierDeparture,
+  type QueueChange,
+  type QueueSnapshot,
+  queueChanges,
+  snapshotOf,
+} from './queue-changes.ts'
+import { type QueueReading, requestQueue } from './shared-queues.ts'
+
+/** What a reading of a queue shows. */
+export interface QueueUpdate {
+  readonly queue: JsonObject
+  readonly isFirst: boolean
+  /** The changes since the previous reading; for the first one, the earlier departures that were asked for. */
+  readonly changes: readonly QueueChange[]
+  /** What else is known of the queue, where it was asked for. */
+  readonly activity?: QueueActivity | undefined
+}
+
+export type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
+
+interface ReaderOptions {
+  /** From when on earlier departures are read, as it was typed. */
+  readonly since?: string | undefined
+  /** When the command began, in milliseconds since 1970: durations count back from it. */
+  readonly startedAt: number
+  /** How many departures are read at a time. */
+  readonly atOnce: number
+  /** Returns what `ask` returns, or what another one of the client has just read. */
+  share?(ask: () => Promise<QueueReading>): Promise<QueueReading | undefined>
+}
+
+/** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
+async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceClient): Promise<QueueChange> {
+  const { clock } = client.host
+  const params = { ...queue, pr: entry.pr }
+  try {
+    const { response } = await callOperation(client, getSubmittedPullRequest, params)
+    const [record = {}] = response.records
+    const complete = await withTimeline(client, record, params, { limits: { maxRetries: 0 } })
+    return departureChange(entry, complete, clock.now())
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    return departureChange(entry, undefined, clock.now())
+  }
+}
+
+/**
+ * Reads which pull requests left a queue since a moment, and are not in it now. A service without the operation is
+ * warned of once; any other error is thrown, because a departure would be lost.
+ */
+async function readEarlierDepartures(
+  { entries }: QueueSnapshot,
+  queue: Queue,
+  { since, startedAt }: Pick<ReaderOptions, 'since' | 'startedAt'>,
+  client: ServiceClient,
+): Promise<readonly QueueChange[]> {
+  const { list } = listPullRequests
+  if (since === undefined || list === undefined) return []
+  const records = new Map<number, JsonObject>()
+  const take = (record: JsonObject) => {
+    const pr = getNumber(record, 'prNumber')
+    // One that finished may have been submitted again.
+    if (pr !== undefined && !entries.has(pr) && terminalOutcome(stateOf(record)) !== undefined)
+      records.set(pr, record)
+  }
+  try {
+    const values = { ...queue, since, states: [], limit: undefined, maxPages: undefined, pageSize: undefined }
+    const end = await readToEnd(readList(client, list(values, startedAt, client.nameOf)), take)
+    if (end.isBroken) throw incompleteListError(end)
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (!isNotFound(failure)) throw failure
+    await client.logger.warnOnce(`Departures before the start are not known: ${failure.message}`)
+    return []
+  }
+  const departures: QueueChange[] = []
+  for (const [pr, record] of records) {
+    const params = { ...queue, pr }
+    const complete = isFailedOrCancelled(stateOf(record))
+      ? await withTimeline(client, record, params, { limits: { maxRetries: 0 } })
+      : record
+    departures.push(earlierDeparture(pr, complete, client.host.clock.now()))
+  }
+  return departures.sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
+}
+
+/** Creates a function that reads the queue and compares it with the previous reading. */
+export function createQueueReader(values: Queue, options: ReaderOptions): QueueReader {
+  const { atOnce, share = ask => ask() } = options
+  let before: QueueSnapshot | undefined
+  /** The states of pull requests that the queue does not list, and that may return. */
+  const unlistedStates = new Map<number, string>()
+  return async (client, limits = {}) => {
+    const ask = () => requestQueue(client, values, { limits })
+    const { queue, at } = (await share(ask)) ?? (await ask())
+    const after = snapshotOf(queue)
+    if (before === undefined) {
+      const changes = await readEarlierDepartures(after, values, options, client)
+      before = after
+      return { queue, isFirst: true, changes }
+    }
+    const last = before
+    const changes = queueChanges(last, after, unlistedStates, at)
+    const departures: QueueChange[] = []
+    const work = (entry: QueueEntry) => readDeparture(entry, values, client)
+    for await (const change of mapConcurrent(departedEntries(last, after), atOnce, work))
+      departures.push(change)
+    before = after
+    for (const pr of after.entries.keys()) unlistedStates.delete(pr)
+    for (const { pr, from, to } of departures) {
+      const state = to ?? from
+      if (pr !== null && state !== null && (to === null || to === 'NOT_READY')) unlistedStates.set(pr, state)
+    }
+    return { queue, isFirst: false, changes: [...departures, ...changes] }
+  }
+}

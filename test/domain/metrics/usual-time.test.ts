@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../../src/domain/metrics/last-hour.ts'
+import { formatEstimate } from '../../../src/values/format.ts'
+import { bucketLines, main } from '../../support/metrics-text.ts'
+import { parseSamples } from '../../support/prometheus-text.ts'
+
+const web = { owner: 'acme', name: 'web' }
+
+/** The lines of a histogram, from its cumulative counts. */
+const histogram = (counts: readonly (number | string)[], labels = `${main},conclusion="merged"`): string =>
+  `${bucketLines('mq_pr_time_in_queue_1h_seconds', labels, counts).join('\n')}\n`
+
+const usual = (...parts: readonly string[]) =>
+  usualTimeInQueue(findQueue(summarizeMetrics(parseSamples(parts.join(''))), web, 'main'))
+
+/** Five in 10 to 15 minutes, ten in 15 to 30, four in 30 to 60, and one in 60 to 90. */
+const busy = histogram([0, 0, 0, 5, 15, 19, 20, 20, 20])
+
+describe('the usual time in the queue', () => {
+  test('is what half did not exceed, in milliseconds', () => {
+    expect(usual(busy)).toBe(1_350_000)
+  })
+
+  const unknown = undefined
+  test.each([
+    ['interpolated', [0, 0, 0, 5, 15, 19, 19, 19, 19], 1_305_000],
+    ['the bound where half are in the highest bucket', [0, 0, 0, 20, 20, 20, 20, 20, 40], 900_000],
+    ['nothing where all are in the highest', [0, 0, 0, 0, 0, 0, 0, 0, 40], unknown],
+    ['nothing without pull requests', [0, 0, 0, 0, 0, 0, 0, 0, 0], unknown],
+    ['nothing of NaN', Array(9).fill('NaN'), unknown],
+  ])('is %s', (_, counts, expected) => {
+    expect(usual(histogram(counts))).toBe(expected)
+  })
+
+  test('bears a bucket that is NaN or smaller than the one before it', () => {
+    expect(usual(histogram([0, 'NaN', 0, 5, 15, 12, 20, 20, 20]))).toBe(1_350_000)
+  })
+
+  test.each([
+    ['no buckets', 'mq_pr_time_in_queue_1h_seconds_count{repo="acme/web",branch="main"} 20\n'],
+    ['no +Inf bucket', busy.split('\n').slice(0, -2).join('\n')],
+    ['a bound that is no number', busy.replaceAll(/le="[^"]*"/g, 'le="x"')],
+  ])('is unknown from %s', (_, text) => {
+    expect(usual(text)).toBeUndefined()
+  })
+
+  test('counts neither pull requests that did not merge nor other queues and series', () => {
+    const labels = (repo: string, branch: string, conclusion: string) =>
+      `repo="${repo}",branch="${branch}",queue_type="main",conclusion="${conclusion}"`
+    const quick = Array(9).fill(50)
+    const others = [
+      ...['failed', 'cancelled', 'skipped'].map(how => histogram(quick, labels('acme/web', 'main', how))),
+      histogram(quick, labels('acme/web', 'release', 'merged')),
+      histogram(quick, labels('acme/api', 'main', 'merged')),
+      histogram(quick).replaceAll('time_in_queue', 'test_duration'),
+      histogram(quick).replaceAll('queue_type="main"', 'queue_type="other"'),
+    ]
+    expect(usual(...others)).toBeUndefined()
+    expect(usual(busy, ...others)).toEqual(usual(busy))
+  })
+
+  test('counts merges after a bisection, a missing label and a name in any case', () => {
+    const bisection = histogram(Array(9).fill(20)).replace(/queue_type="main"/g, 'queue_type="bisection"')
+    expect(usual(busy, bisection)).toBe(60_000)
+    expect(usual(histogram([0, 0, 0, 5, 15, 19, 20, 20, 20], 'branch="main"'))).toEqual(usual(busy))
+    expect(usual(busy.replaceAll('acme/web', 'Acme/Web'))).toEqual(usual(busy))
+  })
+})
+
+test.each([
+  [59_999, 'under 1m'],
+  [89_999, '~1m'],
+  [90_000, '~2m'],
+  [5_699_000, '~1h35m'],
+])('an estimate of %i ms is %s', (milliseconds, text) => expect(formatEstimate(milliseconds)).toBe(text))
