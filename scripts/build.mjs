@@ -24,15 +24,14 @@ const chunkName = id =>
 /** Modules that few commands load, although several files import them: they must not be in what all load. */
 const rarelyLoaded = [
   'api/operations/queue-settings.ts',
+  'command/wait-inputs.ts',
   'commands/pr/shared/wait/',
+  'domain/metrics/',
+  'domain/reasons/',
+  'domain/test-run.ts',
+  'domain/timeline.ts',
   'explain/',
-  'records/metrics/',
-  'records/reasons/',
-  'records/test-run.ts',
-  'records/timeline.ts',
-  'run/wait-inputs.ts',
   'wait/',
-  'watch/',
 ].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
 
@@ -103,10 +102,9 @@ function createSharedGroups() {
   ]
 }
 
-/** Returns the group of commands to which a module belongs: `pr`. The commands of `queue` use what is in queues/. */
+/** Returns the group of commands to which a module belongs: `pr`. */
 function groupOf(id) {
   const [directory, group, name] = relative(src, id).split(sep)
-  if (directory === 'queues') return 'queue'
   return directory === 'commands' && name !== undefined ? group : undefined
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import { clientOperations } from '../../src/api/operations/index.ts'
 
-const base = ['errors', 'json', 'url', 'scheduling', 'host/host types']
+const base = ['base', 'host/host types']
 
 /**
  * What a directory may import besides itself: a directory, a file or folder of a directory (without `.ts`), or a
@@ -12,35 +12,28 @@ const base = ['errors', 'json', 'url', 'scheduling', 'host/host types']
  * imported dynamically.
  */
 const importTable: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
-  json: [],
-  url: [],
-  scheduling: [],
-  host: ['errors', 'node:*'],
-  values: ['errors', 'json'],
+  base: [],
+  host: ['base', 'node:*'],
+  values: ['base'],
   // What the records of the service say: pure functions, as in `values`.
-  records: ['values', 'errors', 'json'],
-  http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
+  domain: ['values', 'base'],
+  http: ['host/host types', 'base', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
   // What settings, messages and redaction can do, which the caller of the service gives.
-  api: ['records', 'values', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
+  api: ['domain', 'values', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
   // What needs several requests; a single one knows nothing of it.
-  'api/reads': ['api', 'config types', 'config/missing-pull-request', 'records', 'values', ...base],
+  'api/reads': ['api', 'config types', 'config/missing-pull-request', 'domain', 'values', ...base],
   // Topics: rules and reads, for commands and library. They print nothing.
-  wait: ['api', 'records', 'values', ...base],
-  watch: ['wait', 'api', 'records', 'values', ...base],
-  explain: ['api', 'config types', 'records', 'values', 'output/styled-text', ...base],
-  output: ['records/states', 'values', 'scheduling', 'errors', 'json'],
+  wait: ['api', 'domain', 'values', ...base],
+  explain: ['api', 'config types', 'domain', 'values', 'output/styled-text', ...base],
+  output: ['domain/states', 'values', 'base'],
   config: ['values', 'output/logger types', 'output/output-formats', ...base],
   // What a command uses: it knows nothing of how a command line is read.
-  run: ['wait/options', 'config', 'output', 'api', 'http types', 'records', 'values', ...base],
-  // Which queues a command is about; the library takes one.
-  queues: ['run', 'config', 'api', 'records', 'values', ...base],
+  command: ['wait/options', 'config', 'output', 'api', 'http types', 'domain', 'values', ...base],
   // What only the program uses: parsing, help, completion, corrections.
-  cli: ['run', 'config', 'output', 'api', 'records', 'values', ...base],
+  cli: ['command', 'config', 'output', 'api', 'domain', 'values', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
-    'run',
-    'queues',
+    'command',
     // `mergeq help` is a command.
     'cli/help',
     'cli/help-layout',
@@ -48,10 +41,9 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'cli/parse',
     'cli/correct lazily',
     'explain',
-    'watch',
     'wait',
     'api',
-    'records',
+    'domain',
     'values',
     'config',
     'output',
@@ -63,7 +55,6 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   // The library logs and redacts its notices as the command line does, and reads a proxy as the HTTP client does.
   library: [
     'explain',
-    'watch',
     'wait',
     'api',
     'config',
@@ -79,16 +70,16 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     ...base,
   ],
   sandbox: [
-    'records',
-    'values',
+    'api/limits',
     'api/operation',
     'api/operations',
-    'errors',
-    'json',
+    'domain',
+    'values',
+    'base',
     'node:http',
     'node:crypto',
   ],
-  main: ['host', 'cli', 'commands/index', 'errors'],
+  main: ['host', 'cli', 'commands/index', 'base'],
 }
 
 /** The one directory that may import each third-party package. */
@@ -106,7 +97,7 @@ const packages: Readonly<Record<string, string>> = {
   conf: 'config',
   'proper-lockfile': 'host',
   'git-url-parse': 'config',
-  yaml: 'queues',
+  yaml: 'commands',
   sax: 'commands',
   leven: 'values',
 }
@@ -291,14 +282,14 @@ test('what lies below the command line holds none of its words, only options of 
   const words =
     /(?<![\w-])--[a-z][\w-]*|\bmergeq (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox|\$|['"`])/g
   const found = files
-    .filter(({ path }) => /^(?:api|wait|watch|http|records|values)\/|^explain\/(?!lines|next-)/.test(path))
+    .filter(({ path }) => /^(?:api|wait|http|domain|values)\/|^explain\/(?!lines|next-)/.test(path))
     .flatMap(({ text }) => text.replaceAll(/\/\*\*[\s\S]*?\*\/|^ *\/\/.*/gm, '').match(words) ?? [])
   expect(found.sort()).toEqual(['--data-binary', '--jitless', '--use-system-ca'])
 })
 
 test.each([
-  ['values/x.ts', "import type { Cli } from '../run/cli.ts'", true],
-  ['errors.ts', "export * from './output/json.ts'", true],
+  ['values/x.ts', "import type { Cli } from '../command/command.ts'", true],
+  ['base/errors.ts', "export * from '../output/json.ts'", true],
   ['commands/x.ts', "import { startSandbox } from '../sandbox/sandbox.ts'", true],
   ['commands/x.ts', "await import('../sandbox/sandbox.ts')", false],
   ['config/x.ts', "import request from 'undici/lib/api/api-request.js'", true],
