@@ -122,6 +122,9 @@ const exportValues = code =>
     'exports.$1=$2',
   )
 
+/** Returns code that gets the modules of Node without `require`: esbuild has none in a bundle of ES modules. */
+const withoutRequire = code => code.replace(/\brequire\("(node:[\w/]+)"\)/g, 'process.getBuiltinModule("$1")')
+
 /**
  * Bundles the program into a folder. Each file ends with a hash of its code, by which the
  * launcher finds compiled code. Returns the paths of all bundled modules.
@@ -209,7 +212,7 @@ async function writeLibrary(folder, types) {
   })
   // It only exports values of the core.
   for (const { fileName, code } of output)
-    if (fileName !== 'library.cjs') writeFileSync(join(folder, fileName), exportValues(code))
+    if (fileName !== 'library.cjs') writeFileSync(join(folder, fileName), withoutRequire(exportValues(code)))
   writeFileSync(
     join(folder, 'library.cjs'),
     renderEntry(

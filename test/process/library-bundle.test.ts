@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import * as esbuild from 'esbuild'
 import { build, type OutputOptions } from 'rolldown'
 import { expect, test } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
@@ -103,6 +104,31 @@ test.each([
 
 test.each(forms)('all methods work in a bundle: %s', async (name, input, output) => {
   const { path } = await bundle(input, { ...output, dir: join(place, name.replaceAll(' ', '-')) })
+  expect(await runBot(path, 'all')).toEqual({ code: 0, out: 'RUNNING merged false main 7 true\n', err: '' })
+})
+
+// As docs/library.md says. esbuild keeps no `require` in an ES module: what calls it throws.
+const esbuildForms: readonly (readonly [name: string, input: string, options: esbuild.BuildOptions])[] = [
+  ['ES modules in several files', asModule, { format: 'esm', splitting: true }],
+  ['an ES module in one file', asModule, { format: 'esm' }],
+  ['a CommonJS module in one file', asModule, { format: 'cjs' }],
+  ['a CommonJS module that was one before', asCommonJs, { format: 'cjs' }],
+]
+
+test.each(esbuildForms)('all methods work in a bundle of esbuild: %s', async (name, input, options) => {
+  const outdir = join(place, `esbuild-${name.replaceAll(' ', '-')}`)
+  const outExtension = { '.js': options.format === 'esm' ? '.mjs' : '.cjs' }
+  await esbuild.build({
+    entryPoints: { bot: input },
+    outdir,
+    outExtension,
+    absWorkingDir: place,
+    bundle: true,
+    platform: 'node',
+    logLevel: 'error',
+    ...options,
+  })
+  const path = join(outdir, `bot${outExtension['.js']}`)
   expect(await runBot(path, 'all')).toEqual({ code: 0, out: 'RUNNING merged false main 7 true\n', err: '' })
 })
 
