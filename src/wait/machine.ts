@@ -32,10 +32,12 @@ import {
   isPaused,
   isPendingAgain,
   openPhaseOf,
+  type Pause,
   type PreviousAttempt,
   type Seen,
   type Sending,
   type StateChange,
+  submittedHead,
   type TrackedPullRequest,
   type WaitEnd,
   type WaitObservation,
@@ -48,8 +50,8 @@ export type WaitEvent =
   // Before a submission. A record that was read then is undefined if it says nothing.
   | { readonly type: 'merged before'; readonly record: JsonObject | undefined }
   | { readonly type: 'not again'; readonly record: JsonObject | undefined; readonly note?: string }
-  | { readonly type: 'pause'; readonly until: number }
-  | { readonly type: 'attempt'; readonly head: string | undefined }
+  | { readonly type: 'pause'; readonly pause: Pause }
+  | { readonly type: 'attempt'; readonly record: JsonObject | undefined; readonly isQueued: boolean }
   // What came of it; `before` is the record from before it.
   | { readonly type: 'head moved'; readonly head: string | undefined; readonly note: string }
   | {
@@ -111,7 +113,7 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
   switch (event.type) {
     case 'merged before': {
       const { record = item.record } = event
-      const isOther = isOtherCommit(getString(record, 'prSha'), rules.head ?? attempt.head)
+      const isOther = isOtherCommit(getString(record, 'prSha'), rules.head ?? submittedHead(attempt))
       const isFirstReading = attempt.previous === undefined
       const merged = { ...item, record, seen: { state: 'MERGED' }, attempt: unsent }
       return endUnsent(merged, isOther ? { outcome: 'stale' } : { outcome: 'merged', isFirstReading }, rules)
@@ -125,10 +127,11 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
       return endUnsent({ ...item, record, seen }, { ...how, note }, rules)
     }
     case 'pause':
-      return { item: { ...item, phase: { name: 'due', notBefore: event.until } } }
+      return { item: { ...item, phase: { name: 'due', pause: event.pause } } }
     case 'attempt': {
-      const head = attempt.head ?? event.head
-      const next = { ...attempt, number: attempt.number + 1, head, doubt: undefined }
+      const found = rules.keepsHead || event.isQueued ? getString(event.record, 'prSha') : undefined
+      const { head = found, queuedHead = event.isQueued ? found : undefined } = attempt
+      const next = { ...attempt, number: attempt.number + 1, head, queuedHead, doubt: undefined }
       return { item: { ...item, attempt: next } }
     }
     case 'head moved': {
@@ -150,8 +153,11 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
       const begun = begin(item, { ...attempt, sent, recordBefore, doubt })
       return isLast ? end(begun.item, { outcome: 'error', failure }, rules) : begun
     }
-    case 'refused':
-      return endUnsent(item, { outcome: 'error', failure: event.failure }, rules)
+    case 'refused': {
+      const { previous, number } = attempt
+      const how: WaitEnd = { outcome: 'error', failure: event.failure }
+      return previous === undefined ? ended(item, how) : endedBefore(item, previous, number, event.failure)
+    }
     case 'reading':
       return conclude(item, noteReading(item, event.observation, rules), event, rules)
     case 'outage over': {
@@ -294,8 +300,10 @@ function attemptAfter(
   const isIt = is === 'own' && sent !== undefined && state !== 'MERGED' && !wasQueued(attempt)
   // Without a time it may be older: then `pr land` may end with 14, but never submits another head.
   const isItsHead = is === 'own' || !isDated(record, observation)
-  const head = attempt.head ?? (isItsHead ? getString(record, 'prSha') : undefined)
-  return isIt ? { ...next, head, isMade: true, doubt: undefined } : { ...next, head }
+  const shown = isItsHead ? getString(record, 'prSha') : undefined
+  const { head = shown, queuedHead = hasLeft(record) ? undefined : shown } = attempt
+  const withHeads = { ...next, head, queuedHead }
+  return isIt ? { ...withHeads, isMade: true, doubt: undefined } : withHeads
 }
 
 /**
@@ -305,12 +313,13 @@ function attemptAfter(
  * at another head: the head may be older than the one that was checked then. Later such a record counts as any other.
  */
 function outcomeOf(
-  { sent, recordBefore, head: submitted }: Attempt,
+  attempt: Attempt,
   { is, record }: ShownEvidence,
   observation: WaitObservation,
   { until, head, keepsHead }: WaitRules,
 ): WaitOutcome | undefined {
-  const kept = keepsHead && stateOf(record) === 'MERGED' ? submitted : undefined
+  const { sent, recordBefore } = attempt
+  const kept = keepsHead && stateOf(record) === 'MERGED' ? submittedHead(attempt) : undefined
   const hasOtherHead = isOtherCommit(getString(record, 'prSha'), head ?? kept)
   const isFromBefore = is === 'before' || (hasOtherHead && isSameRecord(record, recordBefore))
   if (isFromBefore && isRecent(observation, sent)) return undefined
@@ -359,14 +368,14 @@ function end(item: TrackedPullRequest, told: WaitEnd, { errors }: WaitRules): St
     const isNotMade = failure?.kind === 'not-found' && !doubt.mayBeVisible
     if (isNotMade) {
       const notMade: WaitEnd = { outcome: 'error', failure: errors.notSubmitted(item) }
-      if (previous !== undefined) return endedBefore(item, previous, notMade)
+      if (previous !== undefined) return endedBefore(item, previous, attempt.number, notMade.failure)
       return ended({ ...item, attempt: { ...attempt, doubt: undefined } }, notMade)
     }
     const isOpen = ['timed-out', 'pending', 'error'].includes(outcome)
     return ended(item, isOpen ? { outcome: 'error', failure: doubt.failure } : how)
   }
-  const hasNoResult = failure === undefined ? outcome === 'timed-out' && isDue : !isPermanent(failure)
-  if (previous !== undefined && hasNoResult) return endedBefore(item, previous, how)
+  const isUnmade = isDue && (failure === undefined ? outcome === 'timed-out' : !isPermanent(failure))
+  if (previous !== undefined && isUnmade) return endedBefore(item, previous, attempt.number + 1, failure)
   if (isDue && outcome === 'pending') return ended(item, { ...how, isSkipped: true })
   if (isDue && outcome === 'timed-out')
     return ended(item, { outcome: 'error', failure: errors.notInTime(item) })
@@ -383,16 +392,15 @@ const ended = (item: TrackedPullRequest, how: WaitEnd): Step => ({
   item: { ...item, phase: { name: 'ended', end: how, from: openPhaseOf(item) } },
 })
 
-/** Ends as the attempt before did, with what became of this one. */
+/** Ends as the attempt before did, with what became of the one of this number, which was not made. */
 function endedBefore(
   item: TrackedPullRequest,
   { end: how, record }: PreviousAttempt,
-  { failure }: WaitEnd,
+  number: number,
+  failure: MergeqError | undefined,
 ): Step {
-  const { attempt, seen } = item
-  const number = attempt.number + (openPhaseOf(item).name === 'due' ? 1 : 0)
   const note = failure && `Attempt ${number}: ${failure.message}`
-  const last = { ...item, record, seen: { ...seen, state: stateOf(record) || undefined } }
+  const last = { ...item, record, seen: { ...item.seen, state: stateOf(record) || undefined } }
   return ended(last, { ...how, note })
 }
 

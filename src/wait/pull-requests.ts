@@ -117,7 +117,7 @@ function delayUntilNext(
   { options, client, time }: Wait,
 ): number {
   const { phase, seen, age = 0 } = tracked
-  if (phase.name === 'due' && failures === 0) return Math.max(0, (phase.notBefore ?? 0) - time.elapsed())
+  if (phase.name === 'due' && failures === 0) return Math.max(0, (phase.pause?.until ?? 0) - time.elapsed())
   const usual =
     options.interval === 'auto'
       ? backOff(automaticDelay(seen), failures, client.host.random())

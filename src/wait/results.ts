@@ -28,6 +28,7 @@ import {
   isPaused,
   missingState,
   type StateChange,
+  submittedHead,
   type TrackedPullRequest,
   type WaitEnd,
   type WaitOptions,
@@ -103,7 +104,8 @@ export async function createResult(
   const mayBeMerged = words.mayBeMerged && outcome !== 'left'
   const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
   const exit = failure?.exit ?? exitCodeOf(kind ?? 'internal')
-  const head = options.head ?? attempt.head
+  const kept = tracked.seen.state === 'MERGED' ? submittedHead(attempt) : attempt.head
+  const head = options.head ?? kept
   const isUnwatched = outcome === 'timed-out' && options.head !== undefined
   const note = mayBeMerged
     ? `It may have merged all the same. Look at ${targetBranch} before you submit it again`

@@ -25,6 +25,7 @@ import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reas
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { formatInstant } from '../values/format.ts'
+import { nameOfEnd } from './evidence.ts'
 import type { WaitEvent } from './machine.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
 import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
@@ -42,7 +43,7 @@ export async function submitDue(
 ): Promise<ReadonlyMap<TrackedPullRequest, Reading<TrackedPullRequest>>> {
   const { client, time, options } = wait
   const now = time.elapsed()
-  const due = all.filter(({ phase }) => phase.name === 'due' && (phase.notBefore ?? 0) <= now)
+  const due = all.filter(({ phase }) => phase.name === 'due' && (phase.pause?.until ?? 0) <= now)
   const tries = new Map<TrackedPullRequest, Reading<TrackedPullRequest>>()
   let outage: Reading<never> | undefined
   for (const tracked of due) {
@@ -99,8 +100,7 @@ async function submitUnlessDone(
   const decision = await decide(tracked, { record, sandboxSpeed }, submitOptions, wait, observer)
   if ('event' in decision) return advance(current, decision.event)
   const isQueued = isInQueue(record)
-  const head = isQueued ? getString(record, 'prSha') : undefined
-  const { item } = advance(current, { type: 'attempt', head })
+  const { item } = advance(current, { type: 'attempt', record, isQueued })
   if (isQueued && submitOptions.attempts !== undefined) {
     await reportAttempt(item, 'It was in the queue already.', wait, observer)
     return advance(item, { type: 'in the queue', record, before: isAgain ? tracked.record : undefined })
@@ -142,7 +142,8 @@ async function decide(
   if (why === undefined) return { event: { type: 'not again', record } }
   const head = await findMovedHead(tracked, record, wait)
   if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
-  const wasPaused = tracked.phase.name === 'due' && tracked.phase.notBefore !== undefined
+  const after = nameOfEnd(record ?? {})
+  const wasPaused = tracked.phase.name === 'due' && tracked.phase.pause?.after === after
   if (why.pause === 0 || wasPaused) return why
   const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
   const until = formatInstant(client.host.clock.now() + pause)
@@ -151,7 +152,7 @@ async function decide(
     return { event: { type: 'not again', record, note } }
   }
   await observer.reportPause(pullRequest, attempt.number + 1, why.reason, until)
-  return { event: { type: 'pause', until: time.elapsed() + pause } }
+  return { event: { type: 'pause', pause: { until: time.elapsed() + pause, after } } }
 }
 
 async function reportAttempt(
@@ -234,7 +235,8 @@ async function send(
   const startedAt = clock.now()
   try {
     const values = { ...pullRequest, ...params }
-    const head = options.head ?? attempt.head
+    // The head before the first submission may be that of a record that does not follow it.
+    const head = options.head ?? (attempt.previous === undefined ? attempt.queuedHead : attempt.head)
     const {
       sentAt: from = startedAt,
       wasQueued,

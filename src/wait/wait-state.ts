@@ -44,8 +44,8 @@ export type Phase =
   | { readonly name: 'ended'; readonly end: WaitEnd; readonly from: OpenPhase }
 
 export type OpenPhase =
-  /** The next round submits it, after a pause not before a time. Until then it is not read. */
-  | { readonly name: 'due'; readonly notBefore?: number }
+  /** The next round submits it, but not before the end of a pause. Until then it is not read. */
+  | { readonly name: 'due'; readonly pause?: Pause }
   /** No reading has said anything of it: since the wait began, or since it was submitted. */
   | { readonly name: 'unread' }
   /** The readings do not show it, or show only what is or may be an earlier attempt. */
@@ -54,6 +54,13 @@ export type OpenPhase =
   | { readonly name: 'shown' }
   /** Readings show since a time that it failed or was cancelled, and may have merged all the same. */
   | { readonly name: 'doubtful'; readonly since: number; readonly absence?: Absence | undefined }
+
+/** A pause before a pull request is submitted again. */
+export interface Pause {
+  readonly until: number
+  /** The failure that it is for, by `nameOfEnd`. */
+  readonly after: string
+}
 
 /** The readings in a row that did not show a pull request. */
 export interface Absence {
@@ -81,8 +88,10 @@ export interface Attempt {
   readonly doubt?: { readonly failure: MergeqError; readonly mayBeVisible: boolean } | undefined
   /** Whether it is known that this wait has submitted it, in any attempt. */
   readonly isMade: boolean
-  /** The head commit that was submitted, if it is known. */
+  /** The only head commit that is ever submitted again, if it is known. */
   readonly head?: string | undefined
+  /** The head commit that the queue showed first. */
+  readonly queuedHead?: string | undefined
   /** How the attempt before ended, and the record that showed it: what counts if this one cannot be made or read. */
   readonly previous?: PreviousAttempt | undefined
 }
@@ -138,11 +147,17 @@ export const isBetweenAttempts = ({ phase, attempt }: TrackedPullRequest): boole
 
 /** Whether a pull request waits for the end of a pause before it is submitted again. */
 export const isInPause = ({ phase }: TrackedPullRequest): boolean =>
-  phase.name === 'due' && phase.notBefore !== undefined
+  phase.name === 'due' && phase.pause !== undefined
 
 /** Whether this wait submitted a pull request, in any attempt; null if that is not known. */
 export const wasSubmitted = ({ isMade, doubt }: Attempt): boolean | null =>
   isMade || (doubt === undefined ? false : null)
+
+/**
+ * The head commit that was submitted, if it is known: the one that the queue showed first. The record of a pull request
+ * that is not in the queue may not follow its head.
+ */
+export const submittedHead = ({ head, queuedHead = head }: Attempt): string | undefined => queuedHead
 
 /** Whether the record before a submission says that the pull request was in the queue already. */
 export const wasQueued = ({ recordBefore }: Attempt): boolean =>

@@ -13,6 +13,8 @@ async function clientOf(
 ) {
   const clock = { now: noon }
   const submitted = new Map<number, number>()
+  /** When each record was shown first: then it changed. */
+  const since = new Map<string, string>()
   const answer: Script = seen => {
     const headers = { date: new Date(clock.now).toUTCString() }
     if (operationOf(seen) === 'getQueue') return { headers, body: '{"enqueuedPullRequests":[]}' }
@@ -24,7 +26,9 @@ async function clientOf(
     }
     const record = recordOf(submitted.get(number) ?? 0, number)
     if (record === undefined) return { status: 404, headers }
-    const stateChangedAt = new Date(clock.now).toISOString()
+    const shown = JSON.stringify([number, submitted.get(number), record])
+    const stateChangedAt = since.get(shown) ?? new Date(clock.now).toISOString()
+    since.set(shown, stateChangedAt)
     return { headers, body: JSON.stringify({ id: 'a', prNumber: number, stateChangedAt, ...record }) }
   }
   const opened = await clientOnHost(answer, options, hostAt(clock))

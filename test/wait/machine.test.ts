@@ -42,7 +42,7 @@ const record = (state: string, seconds: number, more: JsonObject = {}): JsonObje
   prSha: head,
   ...more,
 })
-const attempt = { type: 'attempt', head: undefined } as const
+const attempt = { type: 'attempt', record: undefined, isQueued: false } as const
 const accepted: WaitEvent = { type: 'accepted', sent: { from: noon, to: noon }, before: undefined }
 const noResponse = new MergeqError('unknown-outcome', 'no response')
 const unanswered: WaitEvent = {
@@ -95,7 +95,14 @@ describe('what follows from events', () => {
     ['absent', [...submitted, reading(1, record('FAILED', -60))]],
     ['due', failedOnce],
     ['failed', [...failedOnce, attempt, accepted, reading(20, record('FAILED', 19))]],
-    ['failed: Attempt 2: no service', [...failedOnce, attempt, accepted, over(unavailable)]],
+    // A further submission that was accepted is what counts, and one that was not leaves the end before it.
+    ['timed-out: result unknown', [...failedOnce, attempt, accepted, over(unavailable)]],
+    ['error: not found', [...failedOnce, attempt, accepted, over(notFound)]],
+    ['timed-out', [...failedOnce, attempt, accepted, timedOut]],
+    ['error: no response', [...failedOnce, attempt, unanswered, over(unavailable)]],
+    ['failed: Attempt 2: not submitted', [...failedOnce, attempt, unanswered, over(notFound)]],
+    ['failed: Attempt 2: no service', [...failedOnce, over(unavailable)]],
+    ['failed: Attempt 2: no response', [...failedOnce, attempt, { type: 'refused', failure: noResponse }]],
     ['failed', [...failedOnce, timedOut]],
     ['error: not in time', [timedOut]],
     ['timed-out: result unknown', [...submitted, over(unavailable)]],

@@ -356,7 +356,7 @@ describe('`pr land` never submits again', () => {
     expect(operations).not.toContain('cancelPullRequest')
   })
 
-  test('with exit code 7: a later attempt that cannot be made or read ends as the last one did', async () => {
+  test('with exit code 7: a later attempt that cannot be made ends as the last one did', async () => {
     const course: Course = [
       [5, 'TESTING', { prSha }],
       [30, 'FAILED', hostTrouble],
@@ -374,7 +374,7 @@ describe('`pr land` never submits again', () => {
         lost += isLost ? 1 : 0
         return isLost ? { status: 503 } : lost > 0 ? { status: 404 } : undefined
       },
-      // It is accepted, and the service goes away.
+      // The service goes away in the pause.
       (second, operation) => (second > 31 && operation !== 'submitPullRequest' ? { status: 503 } : undefined),
     ]
     for (const fault of faults)
@@ -385,6 +385,53 @@ describe('`pr land` never submits again', () => {
         submitted: true,
         reason: expect.stringMatching(/^#7 failed after .*\. Attempt 2: /),
       })
+  })
+
+  test('what was accepted, with the end of the attempt before: its own end counts', async () => {
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', hostTrouble],
+    ]
+    const again: Course = [...course, [335, 'TESTING', { prSha }]]
+    const down = (second: number) => (second > 345 ? { status: 503 } : undefined)
+    const gone = await land('--give-up-after 1m', again, down)
+    expect(gone).toMatchObject({ code: 124, outcome: 'timed-out', submitted: true, sent: 2 })
+    expect(gone.reason).toMatch(/^#7 was submitted, but its result is unknown\./)
+    expect(await land('--timeout 8m', again)).toMatchObject({ code: 124, state: 'TESTING', sent: 2 })
+    // It does not appear, as a first submission might not.
+    const missing = await land('--grace 5s --timeout 8m', course)
+    expect(missing).toMatchObject({ code: 5, outcome: 'error', sent: 2 })
+  })
+
+  test.each(['safe', 'any'])('another head after an outage, with --resubmit %s', async resubmit => {
+    const moved: Course = [
+      [-60, 'CANCELLED', { prSha, reason: 'user_requested' }],
+      [200, 'FAILED', { ...hostTrouble, prSha: 'bbbb' }],
+    ]
+    const down = (second: number, operation: string) =>
+      operation !== 'submitPullRequest' && second > 0 && second < 300 ? { status: 503 } : undefined
+    const landed = await land(`--resubmit ${resubmit}`, moved, down)
+    expect(landed).toMatchObject({ code: 14, outcome: 'stale', sent: 1 })
+    expect(landed.reason).toMatch(/expected 4f2a9c1, found bbbb\. Nothing was sent\.$/)
+  })
+
+  test('without a pause after a failure of somebody else, too', async () => {
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', hostTrouble],
+      // Somebody submits it in the pause.
+      [100, 'TESTING', { prSha }],
+      [320, 'FAILED', hostTrouble],
+      [640, 'MERGED', { prSha }],
+    ]
+    const sendings: number[] = []
+    const landed = await land('', course, (second, operation) => {
+      if (operation === 'submitPullRequest') sendings.push(second)
+      return undefined
+    })
+    expect(landed).toMatchObject({ code: 0, outcome: 'merged' })
+    expect(sendings).toEqual([0, expect.closeTo(630, -1)])
+    expect(landed.err.match(/It is not in the queue until attempt 2 of 3/g)).toHaveLength(2)
   })
 
   test('with a token that is rejected after the first attempt: that is the result, with exit code 4', async () => {
