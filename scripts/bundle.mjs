@@ -21,6 +21,10 @@ const replacements = [
   // No settings file has a schema: 15 of 112 ms for `config set`.
   { of: 'conf', module: 'ajv/dist/2020.js' },
   { of: 'conf', module: 'ajv-formats' },
+  // Nor migrations, changes that are watched, or encryption.
+  { of: 'conf', module: 'semver' },
+  { of: 'conf', module: 'debounce-fn' },
+  { of: 'conf', module: 'uint8array-extras' },
   // 6 of 65 ms for a request, with node:http2.
   { of: 'undici', module: './client-h2.js' },
   { of: 'undici', module: 'node:http', code: 'module.exports = { maxHeaderSize: 16384 }' },

@@ -12,7 +12,7 @@ const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
  */
 async function readMachineDocument(
   path: string,
-  files: Pick<Files, 'readOwned'>,
+  files: Pick<Files, 'openSettings'>,
   parse: (text: string) => JsonObject,
 ): Promise<JsonObject> {
   const refuse = (problem: string, fix: string) =>
@@ -22,19 +22,22 @@ async function readMachineDocument(
     )
   const restrict = `To let only root change them, run: sudo chown root ${path} && sudo chmod 644 ${path}`
   try {
-    const file = await files.readOwned(path, maxStoreSize)
+    const file = await files.openSettings(path, maxStoreSize, parse)
     if (file === undefined) return {}
-    const { text, owner, mode } = file
+    const { owner, mode } = file
     if (owner !== 0) throw refuse(`the file belongs to the user ${owner}, not to root`, restrict)
     if (isWritableByOthers(mode)) {
       const bits = mode.toString(8).padStart(3, '0')
       throw refuse(`others than root can change the file (mode ${bits})`, restrict)
     }
-    const document = parse(text)
-    const profiles = isObject(document.profiles) ? Object.values(document.profiles) : []
-    if ([document, ...profiles].some(each => isObject(each) && Object.hasOwn(each, 'tokens')))
+    const profiles = file.get('profiles')
+    const owners = isObject(profiles) ? Object.values(profiles) : []
+    if (
+      file.get('tokens') !== undefined ||
+      owners.some(each => isObject(each) && Object.hasOwn(each, 'tokens'))
+    )
       throw refuse('they contain tokens', 'Remove "tokens" from the file. For a token, use "token-command".')
-    return document
+    return { profiles: profiles ?? {} }
   } catch (error) {
     if (isMergeqError(error)) throw error
     throw refuse(error instanceof Error ? error.message : String(error), 'Fix the file.')

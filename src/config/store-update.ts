@@ -1,4 +1,3 @@
-import Conf from 'conf'
 import { MergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { stringifyJson } from '../base/json.ts'
@@ -41,16 +40,7 @@ export async function replaceLocked(
   const name = `${prefix}${crypto.randomUUID()}`
   const temporaryFile = `${directory}/${name}.new`
   try {
-    const file = new Conf<JsonObject>({
-      cwd: directory,
-      configName: name,
-      fileExtension: 'new',
-      configFileMode: 0o600,
-      // A profile may have a dot in its name.
-      accessPropertiesByDotNotation: false,
-      serialize: formatDocument,
-    })
-    file.store = document
+    await files.writeSettings(temporaryFile, document, formatDocument)
     // A full disk may truncate the file without an error.
     if ((await files.read(temporaryFile)) !== formatDocument(document))
       throw new Error('the written file has different content (is the disk full?)')

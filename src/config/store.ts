@@ -1,7 +1,7 @@
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../base/errors.ts'
 import { isObject, type Json, type JsonObject, parseJson } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
-import type { Host, ServiceHost } from '../host/host.ts'
+import type { Host, ServiceHost, SettingsFile } from '../host/host.ts'
 import { maxStoreSize } from '../values/limits.ts'
 import { hintWithSuggestion } from '../values/similar-name.ts'
 import { shellWord } from '../values/suggested-command.ts'
@@ -41,9 +41,8 @@ interface MachineSettings {
   readonly document: JsonObject
 }
 
-/** Returns the document of a settings file, an empty one when there is no file. Throws an error that says what is wrong. */
-function parseDocument(text: string | undefined): JsonObject {
-  if (text === undefined) return {}
+/** Returns the document of a settings file. Throws an error that says what is wrong. */
+function parseDocument(text: string): JsonObject {
   if (isUtf16(text)) throw new Error('it is encoded as UTF-16, not UTF-8')
   const document = parseJson(text)
   if (document === undefined) throw new Error(text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
@@ -88,7 +87,7 @@ export function openStore(host: ServiceHost): Store {
   let reading: Promise<JsonObject> | undefined
   let isModeTaken = false
   const read = () => {
-    reading ??= path === undefined ? Promise.resolve({}) : readDocument(host, path, path)
+    reading ??= path === undefined ? Promise.resolve({}) : readMembers(host, path)
     return reading
   }
   const readMachine = memoize(() => readMachineFile(host))
@@ -116,13 +115,23 @@ async function readMachineFile(host: ServiceHost): Promise<MachineSettings | und
   return (await import('./machine-settings.ts')).readMachineSettings(host, parseDocument)
 }
 
+/** Returns what mergeq uses of the settings file; nothing when there is no file. Throws the error of `openFile`. */
+async function readMembers(host: ServiceHost, path: string): Promise<JsonObject> {
+  const file = await openFile(host, path, path)
+  return { profiles: file?.get('profiles') ?? {}, tokens: file?.get('tokens') ?? {} }
+}
+
+/** Returns the whole document of the settings file, an empty one when there is no file. Throws the error of `openFile`. */
+const readDocument = async (host: ServiceHost, target: string, path: string): Promise<JsonObject> =>
+  (await openFile(host, target, path))?.store ?? {}
+
 /**
- * Returns the document of a settings file, an empty one when there is no file; `target` is the file behind the
- * link `path`. Throws a usage error that names `path` when the file cannot be read.
+ * Opens the settings file; `target` is the file behind the link `path`. Returns undefined when there is no file. Throws a
+ * usage error that names `path` when the file cannot be read.
  */
-async function readDocument(host: ServiceHost, target: string, path: string): Promise<JsonObject> {
+async function openFile(host: ServiceHost, target: string, path: string): Promise<SettingsFile | undefined> {
   try {
-    return parseDocument(await host.files.read(target, maxStoreSize))
+    return await host.files.openSettings(target, maxStoreSize, parseDocument)
   } catch (error) {
     throw usageError(
       `The settings file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,

@@ -4,7 +4,6 @@ import {
   constants,
   createReadStream,
   existsSync,
-  fstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -20,7 +19,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Files, OwnedFile, PipeLimits, TemporaryDirectory } from './host.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Files, PipeLimits, SettingsFile, TemporaryDirectory } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
@@ -35,27 +35,28 @@ function statIfPresent(path: string): Stats | undefined {
   }
 }
 
-async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
+/** Returns what a regular file is; undefined if there is none. Throws an error for anything else, and a larger file. */
+function requireSmallFile(path: string, maxBytes: number): Stats | undefined {
   const stat = statIfPresent(path)
   if (stat === undefined) return undefined
   if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-  return readFileSync(path, 'utf8')
+  return stat
 }
 
-/** The owner and the mode are those of the file that is read, whatever takes its place meanwhile. */
-async function readOwned(path: string, maxBytes: number): Promise<OwnedFile | undefined> {
-  if (statIfPresent(path) === undefined) return undefined
-  // Opening a FIFO must not block.
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const stat = fstatSync(descriptor)
-    if (!stat.isFile()) throw new Error('it is not a regular file')
-    if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-    return { text: readFileSync(descriptor, 'utf8'), owner: stat.uid, mode: stat.mode & 0o777 }
-  } finally {
-    closeSync(descriptor)
-  }
+const readText = async (path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> =>
+  requireSmallFile(path, maxBytes) && readFileSync(path, 'utf8')
+
+async function openSettings(
+  path: string,
+  maxBytes: number,
+  parse: (text: string) => JsonObject,
+): Promise<SettingsFile | undefined> {
+  const stat = requireSmallFile(path, maxBytes)
+  if (stat === undefined) return undefined
+  const { readSettings } = await import('./settings-file.ts')
+  const { get, store } = readSettings(path, parse)
+  return { get, store, owner: stat.uid, mode: stat.mode & 0o777 }
 }
 
 /** The size of the pieces of a file, in bytes. */
@@ -228,7 +229,9 @@ export const files: Files = {
   stream: readStream,
   read: readText,
   readOnce,
-  readOwned,
+  openSettings,
+  writeSettings: async (path, document, format) =>
+    (await import('./settings-file.ts')).writeSettings(path, document, format),
   exists: async path => existsSync(path),
   list: async folder => (isDirectory(folder) ? readdirSync(folder) : undefined),
   listBelow: async folder => (isDirectory(folder) ? listBelow(folder) : undefined),

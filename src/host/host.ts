@@ -1,3 +1,5 @@
+import type { Json, JsonObject } from '../base/json.ts'
+
 /** What settings, git and requests need of the operating system: all that the library has of it. */
 export interface ServiceHost {
   readonly env: Environment
@@ -141,10 +143,16 @@ export interface Files {
    */
   readOnce(path: string, limits: PipeLimits): Promise<string | undefined>
   /**
-   * Returns the text of a regular file, as `read` does, with its permission bits and the number of the user to whom it
-   * belongs.
+   * Opens a settings file, which conf reads; undefined when there is no file. It is a regular file of at most `maxBytes`
+   * bytes: throws an error for any other, and what `parse` throws for its text. Never creates or changes anything.
    */
-  readOwned(path: string, maxBytes: number): Promise<OwnedFile | undefined>
+  openSettings(
+    path: string,
+    maxBytes: number,
+    parse: (text: string) => JsonObject,
+  ): Promise<SettingsFile | undefined>
+  /** Writes a settings file with conf: a new file, accessible to this user only. */
+  writeSettings(path: string, document: JsonObject, format: (document: JsonObject) => string): Promise<void>
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; undefined if there is no such directory. */
   list(folder: string): Promise<readonly string[] | undefined>
@@ -181,9 +189,15 @@ export interface TemporaryDirectory {
   remove(): Promise<void>
 }
 
-export interface OwnedFile {
-  readonly text: string
+/** A settings file as conf has read it. */
+export interface SettingsFile {
+  /** Returns a member of the document; undefined if it has none. */
+  get(member: string): Json | undefined
+  /** The whole document. */
+  readonly store: JsonObject
+  /** The number of the user to whom the file belongs. */
   readonly owner: number
+  /** The permission bits. */
   readonly mode: number
 }
 

@@ -68,7 +68,7 @@ async function loadedBy(line: string): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:discovery|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
+  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:discovery|store-update)|execa|host-settings-file|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-get.cjs']
 const prSubmit = [...['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']]
@@ -126,8 +126,17 @@ describe('what a command loads', () => {
     const { code, parts } = await loadedBy('config set repo acme/web')
     expect({ code, parts: parts.filter(name => watchedFiles.test(name)).sort() }).toEqual({
       code: 0,
-      parts: [...['commands-config-set.cjs', 'commands-config.cjs', 'config-store-update.cjs', 'shared.cjs']],
+      parts: [
+        ...['commands-config-set.cjs', 'commands-config.cjs', 'config-store-update.cjs'],
+        ...['host-settings-file.cjs', 'shared.cjs'],
+      ],
     })
+    // With this file, a request reads it with conf.
+    const { parts: all } = await loadedBy(`pr get 7 ${where} --json`)
+    expect(all.filter(name => watchedFiles.test(name)).sort()).toEqual(
+      [...request, 'host-settings-file.cjs'].sort(),
+    )
+    rmSync(join(place, 'home', '.config'), { recursive: true })
   })
 })
 
@@ -138,8 +147,8 @@ describe('what an install weighs', () => {
     // The operations of pull requests, and what sends requests and prints responses: help loads it, too.
     ['definitions.cjs', 100],
     ['http-undici.cjs', 320],
-    // With undici; library-bundle.test.ts says what bundlers of other programs take along.
-    ['library-core.cjs', 380],
+    // With undici, and conf, which reads the settings; library-bundle.test.ts says what bundlers of other programs take along.
+    ['library-core.cjs', 392],
     ['library-waits.cjs', 35],
     ['library-explanations.cjs', 26],
     ['library-shared.cjs', 28],

@@ -94,7 +94,7 @@ const packages: Readonly<Record<string, string>> = {
   'supports-hyperlinks': 'host',
   execa: 'host',
   open: 'host',
-  conf: 'config',
+  conf: 'host',
   'proper-lockfile': 'host',
   'git-url-parse': 'config',
   yaml: 'commands',

@@ -231,8 +231,16 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       },
       read: readFile,
       readOnce: readFile,
-      readOwned: async path =>
-        path === machineFile && setting.machine ? { owner: 0, mode: 0o644, ...setting.machine } : undefined,
+      openSettings: async (path, _, parse) => {
+        const { text, ...rest } =
+          path === machineFile ? { ...setting.machine } : { text: await readFile(path) }
+        if (text === undefined) return undefined
+        const store = parse(text)
+        return { get: member => store[member], store, owner: 0, mode: 0o644, ...rest }
+      },
+      writeSettings: async () => {
+        throw new Error('read-only file system')
+      },
       exists: async path =>
         path === machineFile ? setting.machine !== undefined : fileAt(path) !== undefined,
       list,

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { clientOf, nodeHost } from '../../support/library-client.ts'
 import { file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
@@ -41,7 +42,13 @@ describe('a settings file that cannot be read ends what sends a request, before 
     const host = {
       ...nodeHost,
       env: { HOME: '/home/me' },
-      files: { ...nodeHost.files, read: async (path: string) => (path === file ? '{' : undefined) },
+      files: {
+        ...nodeHost.files,
+        openSettings: async (path: string, _: number, parse: (text: string) => JsonObject) => {
+          if (path === file) parse('{')
+          return undefined
+        },
+      },
     }
     const notices: string[] = []
     const options = { onNotice: (text: string) => void notices.push(text) }
