@@ -9,6 +9,7 @@ interface Options {
   readonly exclude?: string[]
   readonly execArgv?: string[]
   readonly globalSetup?: string[]
+  readonly setupFiles?: string[]
   readonly isolate?: boolean
   readonly retry?: number
   /** Groups of projects run one after the other, in this order. */
@@ -109,6 +110,7 @@ const shortProjects = [
     exclude: ['start', 'process', 'windows'].map(folder => `test/${folder}/**`),
     isolate: false,
     execArgv: shortRuns,
+    setupFiles: ['test/support/random-seed.ts'],
   }),
   // A short look at the built program.
   project('start', { globalSetup, isolate: false, retry: 1 }),

@@ -9,12 +9,22 @@ const patternOf = names =>
     .join('|')
     .replaceAll("'", "'\\''")}'`
 
+/** The variables that make a random test fail again: the seed that fast-check names, and how many cases there were. */
+function randomVariables(failed) {
+  const messages = failed.flatMap(test => test.result().errors.map(({ message }) => message))
+  const [, seed] = /\{ seed: (-?\d+)/.exec(messages.join('\n')) ?? []
+  if (seed === undefined) return ''
+  const { MERGEQ_RANDOM_SEED, ...others } = process.env
+  const amounts = Object.entries(others).filter(([name]) => name.startsWith('MERGEQ_RANDOM_'))
+  return [['MERGEQ_RANDOM_SEED', seed], ...amounts].map(([name, value]) => `${name}=${value} `).join('')
+}
+
 /** Returns the command line that runs the failed tests of a file; undefined if none failed. */
-function commandOf(module) {
+export function commandOf(module) {
   // With the names of its groups: groups of a table share the names of their tests.
   const failed = [...module.children.allTests('failed')]
   const names = [...new Set(failed.map(({ fullName }) => fullName.replaceAll(' > ', ' ')))]
-  const command = `npx vitest run ${module.relativeModuleId}`
+  const command = `${randomVariables(failed)}npx vitest run ${module.relativeModuleId}`
   if (module.errors().length > 0 || names.length > mostNames) return command
   return names.length === 0 ? undefined : `${command} -t ${patternOf(names)}`
 }
