@@ -1,6 +1,7 @@
 import { type ErrorKind, extendError, MergeqError, withPeriod } from '../base/errors.ts'
 import { type Json, stringifyJson } from '../base/json.ts'
 import { parseUrl } from '../base/url.ts'
+import { retryAfter } from '../http/retry-after.ts'
 import { describeMissingQueue, queueName, shortRepositoryName } from '../values/repository.ts'
 import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
 import type { Request } from './request.ts'
@@ -18,7 +19,7 @@ interface ErrorContext extends ErrorOptions {
 interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
-  readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy'>
+  readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy' | 'host'>
   /** After a 404: whether the queue of the request exists; undefined if that is not known. */
   readonly hasQueue?: boolean | undefined
 }
@@ -33,12 +34,10 @@ const kindOf = (status: number): ErrorKind => {
   return status >= 400 && status <= 499 ? 'refused' : 'bad-answer'
 }
 
-const retryAfterOf = (headers: ReadonlyMap<string, string>): string =>
-  headers.get('retry-after')?.trim() ?? ''
 const inSeconds = /^\d{1,9}$/
 
 function retryAdvice(headers: ReadonlyMap<string, string>): string {
-  const after = retryAfterOf(headers)
+  const after = headers.get('retry-after')?.trim() ?? ''
   if (inSeconds.test(after)) return `Try again in ${after}s.`
   return Number.isNaN(Date.parse(after))
     ? 'Try again later.'
@@ -63,6 +62,7 @@ export function errorFromResponse<P extends Params>(
   const { summary, hint } = describeResponse(response, { ...options, host, path, request, operation })
   const isRefused = status >= 400 && status <= 499 && status !== 408
   const isUnclear = status === 408 || (status >= 500 && status <= 599)
+  const delay = retryAfter(headers, options.client.host.clock.now())
   return new MergeqError(kindOf(status), withReason(summary, reason), {
     // A change was not applied after a refusal; after a redirect it is not known.
     ...(request.isChange && !isUnclear ? { delivery: isRefused ? 'not-applied' : 'unknown' } : {}),
@@ -72,7 +72,7 @@ export function errorFromResponse<P extends Params>(
     operation: request.operation,
     ...(requestId === undefined ? {} : { requestId }),
     ...(serviceMessage === undefined ? {} : { serviceMessage }),
-    ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
+    ...(delay === undefined ? {} : { retryAfter: Math.ceil(delay / 1_000) }),
     ...(status === 407 ? { needsChange: true } : {}),
     ...(status === 404 && isWebPage(response.text) ? { isWebPage: true } : {}),
     hint,

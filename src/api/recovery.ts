@@ -122,7 +122,9 @@ async function recover<P extends Params>(
   const outcome = await readBack(sent, client)
   if (outcome === 'done') return confirmed
   if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
-  const isLate = clock.monotonic() - failedAt > maxReplayDelay || client.time?.left() === 0
+  // A replay would wait for the end of a pause, too.
+  const pause = (await client.httpClient()).pauseLeft()
+  const isLate = clock.monotonic() + pause - failedAt > maxReplayDelay || client.time?.left() === 0
   if (isUnclear(outcome) || !mayReplay || isLate) throw unknownOutcome(sent, failure, client, outcome)
   if (sent.head !== undefined) await requireHead(sent, sent.head, client)
   await inform('The change was not applied. Retrying once.', sent, client)

@@ -81,7 +81,8 @@ function observeAttempts(
   let checkedResponse: ReadResponse | undefined
   const suffix = progress === undefined ? '' : `, ${progress}`
   const retryText = () => {
-    if (attempt.number <= 1) return ''
+    // Repeats after a 429 may be more.
+    if (attempt.number <= 1 || attempt.number > maxRetries + 1) return ''
     const elapsed = formatAge(clock.monotonic() - attempt.startedAt)
     return `, attempt ${attempt.number} of ${maxRetries + 1}, ${elapsed} of ${formatDuration(attempt.limit)}`
   }

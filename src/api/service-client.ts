@@ -3,7 +3,7 @@ import { isLoopback } from '../base/url.ts'
 import type { Config } from '../config/settings.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { AuthoritiesFile } from '../http/certificates.ts'
-import type { HttpClient } from '../http/http-client.ts'
+import type { HttpClient, RateLimit } from '../http/http-client.ts'
 import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
@@ -43,6 +43,8 @@ export interface ServiceClient {
   readonly proxy?: string | undefined
   /** What the requests of other clients count for, too. */
   readonly traffic?: Traffic | undefined
+  /** Undefined where requests do not wait for each other: in the hook of git, and in completion. */
+  readonly rateLimit?: RateLimit | undefined
   readonly settings: Config
   readonly logger: Logger
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
@@ -151,6 +153,7 @@ async function openHttpClient({
   options,
   proxy,
   traffic,
+  rateLimit,
   nameOf,
 }: ClientParts): Promise<HttpClient> {
   const authorities = await readAuthorities(settings, host, logger)
@@ -162,6 +165,7 @@ async function openHttpClient({
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     proxy,
     traffic,
+    rateLimit,
     authorities,
     nameOf,
     isLoopback,

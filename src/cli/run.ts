@@ -258,6 +258,8 @@ export const createCommandClient = (parts: {
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
     isDryRun: parts.options.dryRun === true,
+    // The hook of git and completion have no time to wait.
+    rateLimit: parts.tokenTime === undefined ? { isOutlasted: false } : undefined,
     token: createTokenReader(parts.host, parts.settings, {
       hide: parts.secrets.hide,
       warn: parts.logger.warn,

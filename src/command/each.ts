@@ -1,5 +1,5 @@
 import { type Operation, type Resource, withSubject } from '../api/operation.ts'
-import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../base/errors.ts'
+import { extendError, MergeqError, mostSevere, toMergeqError } from '../base/errors.ts'
 import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
 import { joinList } from '../values/format.ts'
 import { createAdvice } from './advice.ts'
@@ -73,6 +73,7 @@ export async function each<T, R>(
       }
     }
   }
+  if (items.length > 1) outlastRateLimit(cli)
   const outcomes: Outcome<T, R>[] = []
   const width = stopOnError || dryRun ? 1 : atOnce
   const mayStart = () => !isStopped && !cli.host.interrupted.aborted
@@ -87,6 +88,12 @@ export async function each<T, R>(
     outcomes,
     report: () => reportResults(operation, items.map(resource), outcomes, cli, items.map(name)),
   }
+}
+
+/** Lets a command over several queues or pull requests that is no wait go on after a 429 (docs/reference/network.md, "Retries"). */
+export function outlastRateLimit(cli: Cli): void {
+  const { rateLimit } = cli.client()
+  if (cli.time === undefined && rateLimit !== undefined) rateLimit.isOutlasted = true
 }
 
 export interface RequestResult {
@@ -195,34 +202,17 @@ async function interruptionOf(
  * one error of an outage for all its pull requests.
  */
 export async function reportErrors(
-  all: readonly MergeqError[],
-  { logger, messages, options }: Pick<Cli, 'logger' | 'messages' | 'options'>,
+  failures: readonly MergeqError[],
+  cli: Pick<Cli, 'host' | 'logger' | 'messages' | 'options'>,
 ): Promise<void> {
-  const errors = messages === 'person' && options.format.isForPeople ? joinOutages(all) : all
+  const { logger } = cli
+  const errors =
+    failures.length < 2 ? failures : await (await import('./joined-errors.ts')).joinErrors(failures, cli)
   // Of an error whose message was shown, only the hint is printed.
   const textOf = ({ message, details }: MergeqError) => (details.isShown === true ? details.hint : message)
   const texts = errors.map(textOf)
-  const failures = errors.filter((error, index) => texts.indexOf(textOf(error)) === index)
-  const worst = mostSevere(failures.map(({ exit }) => exit))
-  for (const failure of failures) if (failure.exit !== worst) await logger.error(failure)
-  for (const failure of failures) if (failure.exit === worst) await logger.error(failure)
-}
-
-/** Matches the pull request that an error is about: `for #7 in the queue for main`, or `(#7)` at its end. */
-const subject = /(?<=[ (])#\d+(?= in the queue for |\)\.$)/
-
-/** Returns errors of which those of an outage that differ only in the pull request all have one message. */
-function joinOutages(errors: readonly MergeqError[]): readonly MergeqError[] {
-  const alike = new Map<string, string[]>()
-  const keyOf = ({ message, details }: MergeqError) => `${message.replace(subject, '')}\n${details.hint}`
-  for (const error of errors) {
-    const numbers = subject.exec(error.message) ?? []
-    const known = alike.get(keyOf(error)) ?? []
-    known.push(...numbers)
-    alike.set(keyOf(error), known)
-  }
-  return errors.map(error => {
-    const names = joinList(alike.get(keyOf(error)) ?? [])
-    return isOutage(error) ? extendError(error, {}, error.message.replace(subject, names)) : error
-  })
+  const shown = errors.filter((error, index) => texts.indexOf(textOf(error)) === index)
+  const worst = mostSevere(shown.map(({ exit }) => exit))
+  for (const failure of shown) if (failure.exit !== worst) await logger.error(failure)
+  for (const failure of shown) if (failure.exit === worst) await logger.error(failure)
 }

@@ -4,7 +4,8 @@ import type { AuthoritiesFile } from './certificates.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
-import type { Traffic } from './traffic.ts'
+import { retryAfter } from './retry-after.ts'
+import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { Attempt, ConnectionPool, ConnectionPools, sendOnce } from './undici.ts'
 
@@ -14,8 +15,10 @@ export interface HttpClientOptions
   extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy?: string | undefined
-  /** What the requests of other clients count for, too; a client alone sends what it is asked to. */
+  /** What the requests of other clients count for, too. */
   readonly traffic?: Traffic | undefined
+  /** What a 429 means for the other requests of the client; without it, and without `traffic`, nothing. */
+  readonly rateLimit?: RateLimit | undefined
   readonly authorities: readonly AuthoritiesFile[]
   /** Returns the name of a setting as the caller writes it. */
   nameOf(setting: 'caFile' | 'timeout'): string
@@ -25,6 +28,12 @@ export interface HttpClientOptions
   readonly interrupted: AbortSignal
   isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
+}
+
+/** How the requests of a command take a 429. */
+export interface RateLimit {
+  /** Whether repeats after it are not counted: one of many requests must not fail because they are many. */
+  isOutlasted: boolean
 }
 
 /** What undici does, which is loaded with the first request. */
@@ -71,12 +80,17 @@ export class HttpClient {
   private readonly certificates: readonly string[]
   private readonly proxies: ProxySource
   private readonly closing = new AbortController()
+  private readonly traffic: Traffic | undefined
   private transport: Promise<Transport> | undefined
   private retryCount = 0
+  /** Since when a rate limit is outlasted, by the clock that never jumps. */
+  private limitedSince: number | undefined
+  private announcedUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: HttpClientOptions, certificates: readonly string[]) {
     this.options = options
     this.certificates = certificates
+    this.traffic = options.traffic ?? (options.rateLimit === undefined ? undefined : createTraffic({}))
     this.proxies = proxySource(options.env, options.proxy)
   }
 
@@ -86,10 +100,12 @@ export class HttpClient {
    * Throws a MergeqError whose `sentState` says how far the request got.
    */
   async send(request: HttpRequest, options: HttpSendOptions): Promise<HttpResponse & Sending> {
-    const { clock, traffic } = this.options
+    const { clock } = this.options
     const url = new URL(request.url)
     // The error of a wrong proxy comes before anything is loaded.
     this.proxyFor(url)
+    /** Repeats that are not counted. */
+    let outlasted = 0
     for (let attempts = 1; ; attempts++) {
       let result: HttpResponse | TransportError
       let sentAt: number
@@ -105,13 +121,16 @@ export class HttpClient {
             .finally(() => (request.isChange ? pool.close() : undefined))
           this.pauseIfLimited(result)
         } finally {
-          traffic?.leave()
+          this.traffic?.leave()
         }
       } else {
-        result = outOfTime(url.host, request.operation)
+        result = this.notSent(url.host, request.operation)
         sentAt = clock.now()
       }
-      if (await this.waitForRetry(result, attempts, request, options)) continue
+      const isOutlasted = this.outlasts(result, attempts, options)
+      if (isOutlasted) outlasted++
+      const repeats = { attempts, counted: isOutlasted ? undefined : attempts - outlasted }
+      if (await this.waitForRetry(result, repeats, request, options)) continue
       if ('status' in result) return { ...result, attempts, sentAt }
       throw withAttempts(result.error, attempts, sentAt)
     }
@@ -128,9 +147,15 @@ export class HttpClient {
     return this.options.isLoopback(url.hostname) ? undefined : this.proxies.proxyFor(url)
   }
 
+  /** The milliseconds in which no request is sent, because the service asked for a pause. */
+  pauseLeft(): number {
+    return this.traffic?.pauseLeft(this.options.clock) ?? 0
+  }
+
   /** Waits until the traffic of all clients permits an attempt; resolves to false if its time is over before. */
   private async mayBegin({ remaining }: HttpSendOptions): Promise<boolean> {
-    const { clock, interrupted, traffic } = this.options
+    const { clock, interrupted } = this.options
+    const { traffic } = this
     if (traffic === undefined) return true
     const signal = AbortSignal.any([interrupted, this.closing.signal])
     try {
@@ -228,17 +253,72 @@ export class HttpClient {
     })
   }
 
-  /** A 429 is an answer for all clients that share the traffic. */
+  /** A 429 is an answer for all requests that share the traffic. */
   private pauseIfLimited(result: HttpResponse | TransportError): void {
-    const { clock, traffic } = this.options
-    if ('status' in result && result.status === 429)
-      traffic?.pause(Math.min(retryAfter(result.headers, clock.now()) ?? 0, maxRetryAfter), clock)
+    const { clock } = this.options
+    if (isRateLimited(result)) this.traffic?.pause(retryAfter(result.headers, clock.now()) ?? 0, clock)
+  }
+
+  /**
+   * Whether a repeat after a 429 is not counted, for ten minutes in all. After them nothing more is sent. Without a usable
+   * `Retry-After` all requests pause as long as this one would.
+   */
+  private outlasts(
+    result: HttpResponse | TransportError,
+    attempts: number,
+    { maxRetries }: HttpSendOptions,
+  ): boolean {
+    const { clock, random, rateLimit } = this.options
+    if (!isRateLimited(result) || rateLimit?.isOutlasted !== true) return false
+    if (maxRetries > 0) this.traffic?.pause(backoff(attempts, random()), clock)
+    const now = clock.monotonic()
+    this.limitedSince ??= now
+    if (now + this.pauseLeft() - this.limitedSince <= maxPatience) return maxRetries > 0
+    this.traffic?.stop()
+    return false
+  }
+
+  /** Whether nothing was said yet of a pause: requests that were sent together are told of it together. */
+  private isNewPause(delay: number): boolean {
+    const until = this.options.clock.monotonic() + delay
+    if (until <= this.announcedUntil + 1_000) return false
+    this.announcedUntil = until
+    return true
+  }
+
+  /** The failure of a request that was not sent in time, because others come first or the service asked for a pause. */
+  private notSent(host: string, operation: string): TransportError {
+    const left = this.pauseLeft()
+    const isStopped = this.traffic?.isStopped() === true
+    const details = { host, operation, sentState: 'not-sent' } as const
+    if (left <= maxRetryAfter && !isStopped)
+      return {
+        retryable: false,
+        error: new MergeqError('unavailable', `No request could be sent to ${host} in time.`, {
+          ...details,
+          hint: 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.',
+        }),
+      }
+    const seconds = Math.ceil(left / 1_000)
+    return {
+      retryable: false,
+      error: new MergeqError(
+        'unavailable',
+        `No request was sent, because ${host} reported that the rate limit was exceeded (429).`,
+        {
+          ...details,
+          status: 429,
+          retryAfter: seconds,
+          hint: seconds === 0 ? 'Try again later.' : `Try again in ${seconds}s.`,
+        },
+      ),
+    }
   }
 
   /** Waits before the next attempt. Returns false when the request must not be repeated. */
   private async waitForRetry(
     result: HttpResponse | TransportError,
-    attempts: number,
+    { attempts, counted }: Repeats,
     request: HttpRequest,
     options: HttpSendOptions,
   ): Promise<boolean> {
@@ -246,15 +326,18 @@ export class HttpClient {
     const { signal } = this.closing
     if (signal.aborted) return false
     const reason = await retryReason(result, request, options)
-    if (reason === undefined || attempts > options.maxRetries || this.retryCount >= maxRetriesPerClient)
+    if (reason === undefined || this.traffic?.isStopped() === true) return false
+    if (counted !== undefined && (counted > options.maxRetries || this.retryCount >= maxRetriesPerClient))
       return false
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
-    if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
-    const delay = Math.max(backoff(attempts, random()), requestedDelay ?? 0)
+    const delay =
+      counted === undefined ? this.pauseLeft() : Math.max(backoff(attempts, random()), requestedDelay ?? 0)
+    if (delay > maxRetryAfter) return false
     const remaining = options.remaining()
     const hasTime = delay < remaining
-    this.retryCount++
-    if (hasTime) await notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
+    if (counted !== undefined) this.retryCount++
+    if (hasTime && (counted !== undefined || this.isNewPause(delay)))
+      await notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
     try {
       await clock.sleep(Math.min(delay, remaining), AbortSignal.any([interrupted, signal]))
     } catch (error) {
@@ -264,16 +347,15 @@ export class HttpClient {
   }
 }
 
-/** The failure of a request that was not sent in time, because others come first or the service asked for a pause. */
-const outOfTime = (host: string, operation: string): TransportError => ({
-  retryable: false,
-  error: new MergeqError('unavailable', `No request could be sent to ${host} in time.`, {
-    host,
-    operation,
-    sentState: 'not-sent',
-    hint: 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.',
-  }),
-})
+/** How often a request was sent. */
+interface Repeats {
+  readonly attempts: number
+  /** How many of these are counted; undefined if the next one is not. */
+  readonly counted: number | undefined
+}
+
+const isRateLimited = (result: HttpResponse | TransportError): result is HttpResponse =>
+  'status' in result && result.status === 429
 
 const withAttempts = (error: MergeqError, attempts: number, sentAt: number): MergeqError =>
   attempts === 1
@@ -302,23 +384,9 @@ const maxRetriesPerClient = 10
 /** The bound of the first delay, in milliseconds; it doubles with each attempt. */
 const firstDelay = 500
 const [minDelay, maxDelay] = [100, 20_000]
-/** The longest `Retry-After` that mergeq waits for, in milliseconds. A longer one is reported to the user. */
-const maxRetryAfter = 60_000
+/** How long a command over several queues or pull requests outlasts a rate limit, in milliseconds. */
+const maxPatience = 10 * 60_000
 
 /** The delay in milliseconds after attempt number `attempt`, from 1: full jitter; `random` is from 0 to 1. */
 export const backoff = (attempt: number, random: number): number =>
   Math.max(minDelay, Math.round(random * Math.min(maxDelay, firstDelay * 2 ** (attempt - 1))))
-
-/**
- * The delay that the `Retry-After` header asks for, in milliseconds: seconds, or a date that is compared with
- * the Date header of the response, or else with `now`. Undefined when the header is missing or invalid.
- */
-function retryAfter(headers: ReadonlyMap<string, string>, now: number): number | undefined {
-  const header = headers.get('retry-after')?.trim()
-  if (header === undefined) return undefined
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
-  const [until, sentAt] = [Date.parse(header), Date.parse(headers.get('date') ?? '')]
-  return Number.isNaN(until) || /^[-+.\d]*$/.test(header)
-    ? undefined
-    : Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt))
-}

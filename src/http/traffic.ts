@@ -13,23 +13,42 @@ interface Turn {
 export interface Traffic {
   /**
    * Waits until a request may be sent: until there is a place for it, and no pause. Resolves to false if its time is over
-   * before; otherwise the request is ended by `leave`.
+   * before, and at once in a pause that is longer than any that is waited for; otherwise the request is ended by `leave`.
    */
   enter(turn: Turn): Promise<boolean>
   leave(): void
   /** Lets no request begin for some milliseconds: the service asked for that. */
   pause(delay: number, clock: Clock): void
+  /** The milliseconds until a request may begin. */
+  pauseLeft(clock: Clock): number
+  /** Lets no request begin any more. */
+  stop(): void
+  isStopped(): boolean
 }
+
+interface TrafficOptions {
+  /** How many requests are sent at the same time; by default any number. */
+  readonly maxConcurrent?: number
+  /** The longest pause, in milliseconds, for clients that go on for longer than one command. */
+  readonly maxPause?: number
+}
+
+/** The longest `Retry-After` that mergeq waits for, in milliseconds. A longer one is reported to the user. */
+export const maxRetryAfter = 60_000
 
 /** The longest time that a timer of Node can take, in milliseconds. */
 const maxSleep = 2 ** 31 - 1
 
 /** Limits how many requests are sent at the same time; the others are sent in the order in which they came. */
-export function createTraffic(maxConcurrent: number): Traffic {
+export function createTraffic({
+  maxConcurrent = Number.POSITIVE_INFINITY,
+  maxPause = Number.POSITIVE_INFINITY,
+}: TrafficOptions): Traffic {
   const waiting = new Set<() => void>()
   let active = 0
   /** By the clock that never jumps. */
   let pausedUntil = Number.NEGATIVE_INFINITY
+  let isStopped = false
 
   const leave = () => {
     const [next] = waiting
@@ -58,15 +77,17 @@ export function createTraffic(maxConcurrent: number): Traffic {
     return given.signal.aborted
   }
 
+  const pauseLeft = (clock: Clock) => Math.max(0, pausedUntil - clock.monotonic())
+
   return {
     async enter(turn) {
       const { clock, signal, remaining } = turn
       if (!(await takePlace(turn))) return false
       try {
-        for (;;) {
-          const pause = pausedUntil - clock.monotonic()
-          if (pause <= 0) return true
-          if (pause >= remaining()) break
+        while (!isStopped) {
+          const pause = pauseLeft(clock)
+          if (pause === 0) return true
+          if (pause >= remaining() || pause > maxRetryAfter) break
           await clock.sleep(pause, signal)
         }
       } catch (error) {
@@ -78,7 +99,12 @@ export function createTraffic(maxConcurrent: number): Traffic {
     },
     leave,
     pause(delay, clock) {
-      pausedUntil = Math.max(pausedUntil, clock.monotonic() + delay)
+      pausedUntil = Math.max(pausedUntil, clock.monotonic() + Math.min(delay, maxPause))
     },
+    pauseLeft,
+    stop() {
+      isStopped = true
+    },
+    isStopped: () => isStopped,
   }
 }

@@ -4,7 +4,7 @@ import { toMergeqError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import type { Environment, ServiceHost } from '../host/host.ts'
-import { createTraffic } from '../http/traffic.ts'
+import { createTraffic, maxRetryAfter } from '../http/traffic.ts'
 import { createRedactor } from '../output/redactor.ts'
 import type { CallOutcome, ClientContext } from './call-client.ts'
 import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
@@ -72,7 +72,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost, part
     write,
     signal,
     proxy: proxy === 'environment' ? undefined : proxy?.toString(),
-    traffic: createTraffic(maxConcurrent),
+    traffic: createTraffic({ maxConcurrent, maxPause: maxRetryAfter }),
     secrets,
     namesToken,
     submissions: new Map(),

@@ -4,6 +4,7 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import { extendError, MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
+import { outlastRateLimit } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
 import { type NamedQueue, namedQueues } from '../../../command/several-queues.ts'
 import { findQueue, summarizeMetrics } from '../../../domain/metrics/last-hour.ts'
@@ -99,13 +100,18 @@ export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<num
  * environment names. Throws an error if there are none, and a usage error for a file that cannot be read.
  */
 export async function selectQueues(file: string | undefined, cli: Cli): Promise<SelectedQueues> {
+  outlastRateLimit(cli)
+  return namedOnes(file, cli)
+}
+
+async function namedOnes(file: string | undefined, cli: Cli): Promise<SelectedQueues> {
   const repo = await limitOf(cli)
   return file === undefined ? allQueues(repo, cli) : queuesOfFiles(file, repo, cli)
 }
 
-/** Returns the queues of --all or --file; says what limits them. */
+/** Returns the queues of --all or --file for a wait; says what limits them. */
 export async function queuesOf(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
-  const { queues, limit } = await selectQueues(file, cli)
+  const { queues, limit } = await namedOnes(file, cli)
   for (const text of limit) await cli.logger.info(text)
   return queues.map(({ queue }) => queue)
 }
