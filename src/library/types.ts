@@ -387,8 +387,8 @@ export interface WaitResult {
   readonly actor?: string | null
   /** Whether to submit it again: after a pause, after a change, after a look, or not. */
   readonly again?: Explanation['again']
-  /** Whether it may have merged all the same. */
-  readonly mayBeMerged?: boolean
+  /** Whether it may have merged all the same; null if why it ended could not be read. */
+  readonly mayBeMerged?: boolean | null
   /** Only true: the pull requests below it in its stack are tested and merged with it. */
   readonly stacked?: true
   /** How long the wait lasted, in seconds. */

@@ -5,7 +5,7 @@
 import { changeTime } from '../api/service-clock.ts'
 import { isPermanent, type MergeqError } from '../base/errors.ts'
 import { getString, type JsonObject } from '../base/json.ts'
-import { explainState, mergeDoubtTime } from '../domain/reasons/reasons.ts'
+import { explainState, mayHaveMerged, mergeDoubtTime } from '../domain/reasons/reasons.ts'
 import {
   type Milestone,
   outcomeOfRecord,
@@ -342,7 +342,7 @@ function conclude(
     return { ...end(item, { outcome, failure }, rules), change }
   }
   const hasFailed = isFailure(outcome)
-  const mayBeMerged = hasFailed && explainState(record ?? {}).words.mayBeMerged
+  const mayBeMerged = hasFailed && mayHaveMerged(record ?? {}) !== false
   const since = before.phase.name === 'doubtful' ? before.phase.since : waited
   if (mayBeMerged && waitLimit > 0 && waited - since < mergeDoubtTime)
     return { item: { ...item, phase: { name: 'doubtful', since, absence: absenceOf(item) } }, change }

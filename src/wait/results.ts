@@ -4,7 +4,7 @@ import { readTestRunOf } from '../api/reads/test-run.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError } from '../base/errors.ts'
 import { getString, type JsonObject } from '../base/json.ts'
-import { type Explained, explainState, isFailureOfTestRun } from '../domain/reasons/reasons.ts'
+import { type Explained, explainState, isFailureOfTestRun, mayHaveMerged } from '../domain/reasons/reasons.ts'
 import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
@@ -101,14 +101,15 @@ export async function createResult(
     isFailed ||
     (outcome === 'left' && isFailedOrCancelled(tracked.seen.state ?? ''))
   const { failingChecks, words, sentence } = await readCause(tracked, wait, isOver && readsFailingChecks)
-  const mayBeMerged = words.mayBeMerged && outcome !== 'left'
+  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? isOver)
   const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
   const exit = failure?.exit ?? exitCodeOf(kind ?? 'internal')
   const kept = tracked.seen.state === 'MERGED' ? submittedHead(attempt) : attempt.head
   const head = options.head ?? kept
   const isUnwatched = outcome === 'timed-out' && options.head !== undefined
+  const unread = words.mayBeMerged === null ? 'Why it ended could not be read. ' : ''
   const note = mayBeMerged
-    ? `It may have merged all the same. Look at ${targetBranch} before you submit it again`
+    ? `${unread}It may have merged all the same. Look at ${targetBranch} before you submit it again`
     : isUnwatched
       ? unwatchedNote
       : end.note
@@ -155,7 +156,8 @@ async function readCause(
   Pick<WaitResult, 'failingChecks'> & Pick<Explained, 'words'> & { readonly sentence: string | undefined }
 > {
   const explained = explainState(record)
-  const unread = { failingChecks: [], words: explained.words, sentence: sentenceOf(explained) }
+  const words = { ...explained.words, mayBeMerged: mayHaveMerged(record) }
+  const unread = { failingChecks: [], words, sentence: sentenceOf(explained) }
   if (!mayRead || !time.hasTime() || failingReads.size >= maxFailingReads) return unread
   failingReads.add(pullRequest)
   const { clock } = client.host
@@ -164,6 +166,7 @@ async function readCause(
   const readLimits = { ...limits, timeout }
   try {
     const detailed = await withTimeline(client, record, pullRequest, { limits: readLimits })
+    if (mayHaveMerged(detailed) === null) return unread
     const isOfRun = stateOf(record) === 'FAILED' && isFailureOfTestRun(explainState(detailed))
     const { run } = isOfRun ? await readTestRunOf(detailed, pullRequest, client, readLimits) : {}
     const known = explainState(detailed, run)

@@ -177,7 +177,9 @@ async function readCurrent(
     const { response, sandboxSpeed } = await callOperation(client, getSubmittedPullRequest, params, {
       limits,
     })
-    return { record: response.records[0], sandboxSpeed }
+    const [read] = response.records
+    // That it has no timeline is known, too.
+    return { record: includeTimeline && read !== undefined ? { timeline: [], ...read } : read, sandboxSpeed }
   } catch (error) {
     const failure = toMergeqError(error)
     if (isNotFound(failure)) return {}

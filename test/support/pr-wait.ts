@@ -30,7 +30,7 @@ interface History {
   /** From a second on, the queue's state. */
   readonly queue?: readonly (readonly [second: number, state: string])[]
   /** What happens instead of an answer. */
-  readonly fault?: (second: number, operation: string) => Answer | undefined
+  readonly fault?: (second: number, operation: string, body: string) => Answer | undefined
   readonly setting?: Setting
 }
 
@@ -67,7 +67,7 @@ export async function runWithHistory(
     const operation = seen.path.replace('/v1/', '')
     const pr = seen.method === 'POST' ? (JSON.parse(seen.body).pr?.number ?? 0) : 0
     asked.push({ second, operation, pr })
-    const faulty = fault?.(second, operation)
+    const faulty = fault?.(second, operation, seen.body)
     if (faulty !== undefined) return faulty
     if (operation === 'getQueue') {
       const enqueuedPullRequests = Object.keys(pulls).flatMap(number => {

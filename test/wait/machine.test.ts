@@ -39,6 +39,7 @@ const record = (state: string, seconds: number, more: JsonObject = {}): JsonObje
   state,
   stateChangedAt: new Date(noon + seconds * 1_000).toISOString(),
   isCurrentlySubmittedToQueue: ['PENDING', 'TESTING'].includes(state),
+  timeline: [],
   prSha: head,
   ...more,
 })
@@ -118,6 +119,16 @@ describe('what follows from events', () => {
     expect(phaseAfter(first)).toBe('doubtful')
     expect(phaseAfter([...first, reading(40, undefined)])).toBe('doubtful')
     expect(phaseAfter([...first, reading(40, undefined), reading(66, undefined)])).toBe('failed')
+    expect(phaseAfter([...first, reading(40, record('MERGED', 39))])).toBe('merged')
+  })
+
+  test('so does what failed without its words, until they are read', () => {
+    const { timeline: _, ...unread } = failed
+    const first = [...submitted, reading(6, unread), reading(20, unread)]
+    expect(phaseAfter(first)).toBe('doubtful')
+    expect(phaseAfter([...first, reading(66, unread)])).toBe('failed')
+    expect(phaseAfter([...first, timedOut])).toBe('failed')
+    expect(phaseAfter([...first, reading(40, failed)])).toBe('due')
     expect(phaseAfter([...first, reading(40, record('MERGED', 39))])).toBe('merged')
   })
 

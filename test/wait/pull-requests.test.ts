@@ -17,6 +17,7 @@ describe('what a reading means', () => {
     id: '0b9f',
     state,
     stateChangedAt: '2026-01-05T12:00:00.000Z',
+    timeline: [],
     ...more,
   })
   const at = (ms: number) => ({ at: noon + ms, waited: ms })

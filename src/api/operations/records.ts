@@ -34,7 +34,10 @@ export const serviceWordFields: RecordType['fields'] = {
       'Whether to submit it again: after a pause, after a change, after a look, or not.',
     ),
   ),
-  mayBeMerged: field('boolean', 'Whether it may have merged all the same.'),
+  mayBeMerged: field(
+    'boolean | null',
+    'Whether it may have merged all the same; null if a wait could not read why it ended.',
+  ),
 }
 
 const reasons = list({

@@ -51,6 +51,16 @@ export function explainEvent(state: string, event: JsonObject | undefined): Expl
   }
 }
 
+/**
+ * Whether a pull request that failed or was cancelled may have merged all the same, as far as its record says; null if the
+ * words of the service could not be read.
+ */
+export function mayHaveMerged(record: JsonObject): boolean | null {
+  const { timeline, reason, actor } = record
+  const areWordsRead = timeline !== undefined || reason != null || actor != null
+  return areWordsRead || !isFailedOrCancelled(stateOf(record)) ? explainState(record).words.mayBeMerged : null
+}
+
 const againByState: ReadonlyMap<string, Again> = new Map([
   ['PENDING', 'queued'],
   ['TESTING', 'queued'],

@@ -8,5 +8,6 @@ export interface ServiceWords {
   /** The login of who did it; null if the service names nobody. */
   readonly actor: string | null
   readonly again: Again | null
-  readonly mayBeMerged: boolean
+  /** Null if a wait could not read the words. */
+  readonly mayBeMerged: boolean | null
 }

@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../../src/base/errors.ts'
 import { pullRequestStates } from '../../../src/domain/states.ts'
 import { mergeq, noon, openStory, type Setting } from '../../support/harness.ts'
-import { type Course, documentsIn, env, pollSeconds, runWithHistory, walk } from '../../support/pr-wait.ts'
+import {
+  type Course,
+  documentsIn,
+  env,
+  type Json,
+  pollSeconds,
+  runWithHistory,
+  walk,
+} from '../../support/pr-wait.ts'
 
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
 const secondsOf = (asked: readonly { readonly second: number }[]) => asked.map(({ second }) => second)
@@ -960,6 +968,39 @@ describe('a pull request that failed and may have merged all the same', () => {
       result: { outcome: 'failed', exit: 11 },
     })
   })
+
+  test.each(['pr wait 7', 'pr submit 7 --wait', 'pr land 7'])(
+    'also where why it ended cannot be read: %s',
+    async line => {
+      /** The end of the wait where so many readings of the words fail. */
+      const waitWithout = async (readings: number, more: Json, course: Course = []) => {
+        let isAsked = line.startsWith('pr wait')
+        let failures = 0
+        return runWithHistory(`${line} --interval 5s -o ndjson`, {
+          pulls: { 7: [[0, 'TESTING'], [5, 'FAILED', more], ...course] },
+          fault(_, operation, body) {
+            isAsked ||= operation === 'submitPullRequest'
+            if (operation === 'getSubmittedPullRequest' && !isAsked) return { status: 404 }
+            return body.includes('includeTimeline') && failures++ < readings ? { status: 503 } : undefined
+          },
+        })
+      }
+      const merged = await waitWithout(2, doubt, [[12, 'MERGED']])
+      expect(merged.code).toBe(0)
+      const never = await waitWithout(Infinity, {})
+      expect({ code: never.code, result: documentsIn(never.out).at(-1) }).toMatchObject({
+        code: 11,
+        result: { outcome: 'failed', mayBeMerged: null, exit: 11 },
+      })
+      expect(never.seconds).toBeGreaterThanOrEqual(60)
+      expect(never.seconds).toBeLessThanOrEqual(75)
+      expect(never.operations.filter(operation => operation === 'submitPullRequest').length).toBeLessThan(2)
+      // It is known as soon as it was read.
+      const read = await waitWithout(2, {})
+      expect(read.code).toBe(3)
+      expect(read.seconds).toBeLessThan(25)
+    },
+  )
 
   test('says so in the sentence, and a terminal does not propose to submit it', async () => {
     const { out } = await runWithHistory('pr wait 7 --timeout 10s', {
