@@ -203,6 +203,13 @@ export interface WriteRecovery {
   readonly change?: string
   /** What it does to its pull request or queue, in messages: `cancelled`; left out where it is not known. */
   readonly done?: string
+  /**
+   * The sentence about one such change, as a question or plan begins and as it was made; `{pr}` and `{queue}` are its
+   * pull request and queue. Left out where it is not known.
+   */
+  readonly sentence?: Readonly<Record<'before' | 'after', string>>
+  /** Whether a pull request that nobody named, but that the checkout gives, is changed without a question. */
+  readonly actsOnGuess?: boolean
   /** Left out where no operation shows the change. */
   readonly readBack?: ReadBack
   /** When the same bytes may be sent again. */

@@ -15,7 +15,14 @@ import type {
 import { fieldsOf, selectFields } from '../command/fields.ts'
 import { flagName } from '../command/inputs.ts'
 import { explainNotFound } from '../command/send.ts'
-import { checkEnough, checkExclusive, inputContext, readInputs, withAddedFields } from '../command/values.ts'
+import {
+  checkEmptyWords,
+  checkEnough,
+  checkExclusive,
+  inputContext,
+  readInputs,
+  withAddedFields,
+} from '../command/values.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { createTokenReader } from '../config/token.ts'
@@ -45,8 +52,9 @@ export async function runCommand(
   try {
     // A change is refused before the command reads anything or asks.
     if (sendsChange(command) && !cli.options.dryRun) await requireWritable(cli.client())
+    checkEmptyWords(command, args)
     checkExclusive(command, args)
-    const { added, ...values } = await readInputs(command.inputs, args, inputContext(cli))
+    const { added, ...values } = await readInputs(command.inputs, args, inputContext(cli, command))
     checkEnough(command, values, added)
     cli = withAddedFields(cli, added)
     return await command.run(values, cli)

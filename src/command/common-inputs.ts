@@ -191,7 +191,7 @@ export const pullRequestArguments = {
     {
       name: 'pr',
       variadic: true,
-      summary: 'Pull requests: 123, #123 or a URL; use - to read them from standard input',
+      summary: "Pull requests: 123, '#123' or a URL; use - to read them from standard input",
       defaultText: 'that of the current branch',
       values: 'pull-requests',
     },
@@ -201,12 +201,12 @@ export const pullRequestArguments = {
   setting: 'pr',
 } as const satisfies Pick<Input<unknown>, 'definitions' | 'setting'>
 
-/** Returns the arguments of each pull request of a command: of those that were typed, else of the current one. */
+/** Returns the arguments of each pull request that was typed. */
 export async function readPullRequestArgs(
+  typed: readonly string[],
   args: ParsedArgs,
   context: InputContext,
 ): Promise<readonly ParsedArgs[]> {
-  const typed = args.get('pr') ?? [await context.currentPullRequest(args)]
   const hint = 'If no pull request is no mistake, add --if-empty ok.'
   const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
   const read = typed.includes('-')

@@ -3,6 +3,7 @@ import { type Caller, valueFromSettings } from '../api/resolve.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { usageError, withName } from '../base/errors.ts'
 import type { Config, ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
+import type { PullRequest } from '../values/pull-request.ts'
 import { type Type, toggle } from '../values/types.ts'
 
 /**
@@ -55,10 +56,10 @@ export interface OptionDefinition {
 /** What inputs are read with. */
 export interface InputContext extends ParseContext {
   /**
-   * Returns the pull request of a command that names none. If there is none, throws a usage error with the
-   * reasons.
+   * Returns the pull request of a command that names none; one that was guessed is marked, and a change of it asks
+   * where its operation demands that. If there is none, throws a usage error with the reasons.
    */
-  currentPullRequest(args: ParsedArgs): Promise<string>
+  currentPullRequest(args: ParsedArgs): Promise<PullRequest>
   /** Returns the client for the service. */
   client(): ServiceClient
 }

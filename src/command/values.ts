@@ -11,6 +11,7 @@ import {
   parseOverride,
 } from '../api/operation.ts'
 import { exclusiveError } from '../api/resolve.ts'
+import { usageError } from '../base/errors.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { PullRequest } from '../values/pull-request.ts'
@@ -25,6 +26,7 @@ import {
   type InputContext,
   type Inputs,
   type InputValues,
+  isOption,
   option,
   paramInput,
 } from './inputs.ts'
@@ -46,6 +48,19 @@ export async function readInputs<F extends Inputs>(
   ])
     entries.push([name, await input.read(args, context)])
   return Object.fromEntries(entries) as InputValues<F>
+}
+
+/** Throws a usage error for an argument that is an empty word: the value of a variable that is not set. */
+export function checkEmptyWords({ definitions }: RegisteredCommand, args: ParsedArgs): void {
+  const empty = definitions.find(
+    definition =>
+      !isOption(definition) && definition.program !== true && args.get(definition.name)?.includes(''),
+  )
+  if (empty !== undefined)
+    throw usageError(
+      `The argument <${empty.name}> is an empty word.`,
+      'Omit it, or check the variable that should have given it.',
+    )
 }
 
 /**
@@ -86,19 +101,16 @@ export const withAddedFields = (cli: Cli, added: unknown): Cli =>
   isAdded(added) && added.fields.length > 0 ? { ...cli, client: () => ({ ...cli.client(), added }) } : cli
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
-export const inputContext = (cli: Cli): InputContext => ({
+export const inputContext = (
+  cli: Cli,
+  { operation }: Pick<RegisteredCommand, 'operation'>,
+): InputContext => ({
   ...cli,
-  currentPullRequest: args => findPullRequest(cli.command, cli.settings.withArgs(args), cli),
+  async currentPullRequest(args) {
+    const { readCurrentPullRequest } = await import('./current-pull-request.ts')
+    return readCurrentPullRequest(cli, operation, args)
+  },
 })
-
-async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {
-  const { findCurrentPullRequest } = await import('../api/reads/current-pull-request.ts')
-  return findCurrentPullRequest(settings, client(), {
-    advice: `Specify a pull request: mergeq ${command} 123`,
-    give: pr => `run: ${settings.commandLine([...command.split(' '), pr])}`,
-    whyOffline: options.dryRun ? '--dry-run does not ask the service by branch' : undefined,
-  })
-}
 
 /** Returns the queue that the settings name. */
 export const queueOfSettings = async (settings: Config): Promise<Queue> => ({
@@ -122,8 +134,10 @@ export async function pullRequestOf(args: ParsedArgs, context: InputContext): Pr
 export const pullRequests: Input<readonly PullRequest[]> = {
   ...pullRequestArguments,
   async read(args, context) {
+    const typed = args.get('pr')
+    if (typed === undefined) return [await context.currentPullRequest(args)]
     const found: PullRequest[] = []
-    for (const each of await readPullRequestArgs(args, context))
+    for (const each of await readPullRequestArgs(typed, args, context))
       found.push(await pullRequestOf(each, context))
     return found
   },

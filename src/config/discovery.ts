@@ -186,7 +186,7 @@ export function ciSource(
       if (!isQueueBranch(head)) return readPullRequest()
       throw usageError(
         `This job runs on ${head?.value}, a test branch of the merge queue, not the branch of a pull request.`,
-        'Specify a pull request (123, #123 or its URL), or set MERGEQ_PR.',
+        "Specify a pull request (123, '#123' or its URL), or set MERGEQ_PR.",
       )
     },
     async sha() {
@@ -345,7 +345,15 @@ export function gitSource(
         : undefined
     },
     sha: async () => toResolvedValue(await readHead(), 'git HEAD'),
-    pr: async () => (await lookUpCommit())?.pr,
+    async pr() {
+      const pr = (await lookUpCommit())?.pr
+      if (pr === undefined) return undefined
+      const branch = await readBranch()
+      return {
+        ...pr,
+        guess: branch === undefined ? `commit ${(await readHead())?.slice(0, 7)}` : `branch ${branch}`,
+      }
+    },
   }
 
   return {

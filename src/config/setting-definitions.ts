@@ -224,6 +224,8 @@ export interface ResolvedValue {
   readonly place?: string
   /** How to fix an invalid value, unless the message about it says so. */
   readonly fix?: string
+  /** Of a pull request that nobody named: how the checkout gives it, such as `branch fix-cart`. */
+  readonly guess?: string
   /** Of a pull request that the checkout gives: how many commits of the current branch it does not have. */
   readonly unpushed?: number
 }

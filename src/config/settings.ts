@@ -101,6 +101,8 @@ export interface Config {
     sources: 'option' | 'option-or-environment',
     name: N,
   ): Promise<SettingValue<N> | undefined>
+  /** Whether something else than the checkout gives a value, so that it is no guess. */
+  isNamed(name: SettingKey): Promise<boolean>
   /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
   /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
@@ -258,6 +260,7 @@ export function resolveSettings(
           joinLines(hintOf(name), (await store.readError())?.message),
         )
       },
+      isNamed: async name => (await search([...explicitSources, ...configuredSources], name)) !== undefined,
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       ciJob: needsSettings ? ciJob : { find: () => undefined },
       checkout: needsSettings ? checkout : undefined,

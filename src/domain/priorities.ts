@@ -1,4 +1,6 @@
 import { getNumber, getString, type JsonObject } from '../base/json.ts'
+import { type PullRequest, pullRequestName } from '../values/pull-request.ts'
+import { queueName } from '../values/repository.ts'
 
 /** The numbers of the priorities that have names (docs/reference/service.md, "Priorities"). */
 const names: ReadonlyMap<number, string> = new Map([
@@ -13,10 +15,10 @@ export const priorityName = (priority: number): string => names.get(priority) ??
 
 /**
  * Returns what a submission changed of a pull request that was queued before:
- * `#501 was already queued; priority medium -> high; now tested alone.` What is undefined stays as it is.
+ * `#501 was already queued for main of acme/web; priority medium -> high; now tested alone.` What is undefined stays as it is.
  */
 export function describeResubmission(
-  pr: number,
+  pullRequest: PullRequest,
   before: JsonObject,
   {
     priority,
@@ -25,7 +27,11 @@ export function describeResubmission(
 ): string {
   const isChanged = noBatch !== undefined && before.noBatch === !noBatch
   const batching = isChanged ? [noBatch ? 'now tested alone' : 'now tested in batches'] : []
-  return `${[`#${pr} was already queued`, ...describePriority(before, priority), ...batching].join('; ')}.`
+  return `${[
+    `${pullRequestName(pullRequest)} was already queued for ${queueName(pullRequest)}`,
+    ...describePriority(before, priority),
+    ...batching,
+  ].join('; ')}.`
 }
 
 function describePriority(before: JsonObject, priority: number | string | undefined): readonly string[] {

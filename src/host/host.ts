@@ -85,6 +85,8 @@ export interface Clock {
 /** Standard input. */
 export interface StandardInput {
   readonly terminal: boolean
+  /** Whether it is a pipe, a file or a socket: no terminal, no device such as `/dev/null`, and not closed. */
+  readonly isStream: boolean
   /** Yields standard input in pieces. Throws an error that says why it cannot be read. */
   read(): AsyncIterable<Uint8Array>
   /** Prompts for a line, without echo when `hidden`. Resolves to undefined at the end of the input. */

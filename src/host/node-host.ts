@@ -102,6 +102,13 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
   get terminal() {
     return proc.stdin.isTTY === true
   },
+  get isStream() {
+    try {
+      return !fstatSync(0).isCharacterDevice()
+    } catch (error) {
+      return !(error instanceof Error && 'code' in error && error.code === 'EBADF')
+    }
+  },
   async *read() {
     // A pending read would keep the process alive after a signal.
     if (fstatSync(0).isDirectory()) throw new Error('it is a directory')

@@ -117,17 +117,24 @@ export async function findPullRequest(
   reference: string | undefined,
   given: GivenSettings,
   client: CallClient,
+  mayGuess = true,
 ): Promise<{ readonly number: number; readonly settings: Config }> {
   const { settings } = client
   if (reference === undefined && !client.discover) throw notGivenError('pr')
-  const text =
-    reference ??
-    (await findCurrentPullRequest(settings, client, {
-      advice: 'Set the option pr.',
-      give: pr => `set the option pr to ${pr}.`,
-    }))
+  const current =
+    reference === undefined
+      ? await findCurrentPullRequest(settings, client, {
+          advice: 'Set the option pr.',
+          give: pr => `set the option pr to ${pr}.`,
+        })
+      : { reference, guess: undefined }
+  if (current.guess !== undefined && !mayGuess)
+    throw usageError(
+      `No pull request was named; that of the current ${current.guess} is #${current.reference}.`,
+      'Set the option pr.',
+    )
   const givenRepo = given.repo === undefined ? undefined : String(given.repo)
-  const { number, repo } = readReference(text, givenRepo, client.nameOf)
+  const { number, repo } = readReference(current.reference, givenRepo, client.nameOf)
   if (repo === undefined) return { number, settings }
   if (given.repo !== undefined) return { number, settings }
   return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }

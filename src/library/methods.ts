@@ -102,7 +102,7 @@ type Values = Readonly<Record<string, unknown>>
 
 /** Returns what a call gives of a request, and the settings of the repository that its pull request names. */
 async function readGiven(
-  { params }: Operation,
+  { params, recovery }: Operation,
   { pr, targets, ...values }: Values,
   given: GivenSettings,
   client: CallClient,
@@ -118,7 +118,12 @@ async function readGiven(
   const needsPullRequest =
     params.pr !== undefined && (params.pr.required || params.head !== undefined) && values.head === undefined
   if (pr === undefined && !needsPullRequest) return { values: result, settings: client.settings }
-  const { number, settings } = await findPullRequest(pr === undefined ? undefined : String(pr), given, client)
+  const { number, settings } = await findPullRequest(
+    pr === undefined ? undefined : String(pr),
+    given,
+    client,
+    recovery === undefined || recovery.actsOnGuess === true,
+  )
   result.set('pr', number)
   if (params.sha !== undefined)
     result.set('sha', await readCommit(values.sha, number, { ...client, settings }))

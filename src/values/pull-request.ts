@@ -12,7 +12,18 @@ export type PullRequest = {
   readonly repo: Repository
   readonly targetBranch: string
   readonly pr: number
+  /** How it was found, such as `branch fix-cart`, where nobody named it: no argument, no variable and no CI job. */
+  readonly guess?: string
 }
+
+/** Returns the name of a pull request; one that nobody named has how it was found: `#9 (branch fix-cart)`. */
+export const pullRequestName = ({
+  pr,
+  guess,
+}: {
+  readonly pr?: number | undefined
+  readonly guess?: string | undefined
+}): string => (guess === undefined ? `#${pr}` : `#${pr} (${guess})`)
 
 /** The largest pull request number that the service accepts (docs/reference/service.md, "Common fields"). */
 export const maxPullRequestNumber = 4_294_967_295
@@ -42,7 +53,7 @@ export const isPullRequestReference = (text: string): boolean =>
 const hintInsteadOf = (text: string): string =>
   /^#?\d+(?:,#?\d+)+$/.test(text)
     ? `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
-    : `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`
+    : `Use a number (123 or '#123', at most ${maxPullRequestNumber}) or the URL of the pull request.`
 
 /**
  * Parses a pull request: `123`, `#123` or a URL, which also names the repository

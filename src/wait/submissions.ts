@@ -110,7 +110,7 @@ async function submitUnlessDone(
   const event = await send(item, record, submitOptions, wait)
   const sent = advance(item, event)
   if (isQueued && record !== undefined && sent.item.phase.name !== 'ended')
-    await client.logger.info(describeResubmission(tracked.pullRequest.pr, record, submitOptions.params))
+    await client.logger.info(describeResubmission(tracked.pullRequest, record, submitOptions.params))
   const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
   return { ...sent, failure: isLast ? event.failure : undefined }
 }

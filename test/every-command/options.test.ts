@@ -3,6 +3,7 @@ import { MergeqError } from '../../src/base/errors.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
 import { isOption } from '../../src/command/inputs.ts'
 import { askingLines } from '../support/asking-commands.ts'
+import { checkout } from '../support/checkout.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
 import { testId } from '../support/operations.ts'
@@ -224,6 +225,12 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'pr cancel': {
     options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
+  },
+  'pr restart': {
+    options: {
+      ...stopsOnError('pr restart'),
+      '--yes': { line: 'pr restart', setting: { spawn: checkout({ pr: 7 }) } },
+    },
   },
   'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },

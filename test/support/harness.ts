@@ -62,6 +62,8 @@ export interface Setting {
   /** What standard input holds; a function is called when it is read. */
   readonly input?: string | Uint8Array | (() => AsyncIterable<Uint8Array>)
   readonly inputTerminal?: boolean
+  /** Whether standard input is a pipe, a file or a socket; by default where it holds something. */
+  readonly inputStream?: boolean
   /** What a person types at prompts, in order. */
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
@@ -201,6 +203,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     random: setting.random ?? (() => 0.5),
     input: {
       terminal: setting.inputTerminal ?? false,
+      isStream: setting.inputStream ?? setting.input !== undefined,
       // As with a real standard input, what was read is gone.
       async *read() {
         const rest = unread

@@ -30,6 +30,7 @@ import {
   param,
   queueParams,
   requiredParam,
+  type WriteRecovery,
 } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
@@ -44,7 +45,7 @@ export const pullRequestNumber: Type<number> = {
 
 const pullRequestParams = {
   ...queueParams,
-  pr: requiredParam(pullRequestNumber, 'Pull request: 123, #123 or a URL', {
+  pr: requiredParam(pullRequestNumber, "Pull request: 123, '#123' or a URL", {
     location: 'body.pr.number',
     setting: 'pr',
   }),
@@ -66,7 +67,7 @@ export const getSubmittedPullRequest = defineOperation({
   summary: 'Reads the state and priority of a submitted pull request.',
   params: {
     ...queueParams,
-    pr: param(pullRequestNumber, 'Pull request: 123, #123 or a URL', { location: 'body.pr.number' }),
+    pr: param(pullRequestNumber, "Pull request: 123, '#123' or a URL", { location: 'body.pr.number' }),
     head: param(text('head branch', 'branch'), 'Find the pull request by its head branch', {
       location: 'body.pr.branch',
     }),
@@ -98,9 +99,15 @@ export const getPartialPullRequest: typeof getSubmittedPullRequest = {
   }),
 }
 
-const recoveredByRecord = (rule: RecoveryRule, change: string, done: string) => ({
+const recoveredByRecord = (
+  rule: RecoveryRule,
+  change: string,
+  done: string,
+  sentence: NonNullable<WriteRecovery['sentence']>,
+) => ({
   change,
   done,
+  sentence,
   readBack: { operation: getSubmittedPullRequest, rule },
 })
 
@@ -121,7 +128,11 @@ export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   summary: 'Submits a pull request to the queue for testing and merging.',
   recovery: {
-    ...recoveredByRecord('submit', 'submission', 'submitted'),
+    ...recoveredByRecord('submit', 'submission', 'submitted', {
+      before: 'Submit {pr} to {queue}',
+      after: 'Submitted {pr} to {queue}',
+    }),
+    actsOnGuess: true,
     replay: 'if-not-applied',
     alreadyAppliedStatus: 409,
   },
@@ -140,7 +151,10 @@ export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
   summary: 'Removes a pull request from the queue.',
   recovery: {
-    ...recoveredByRecord('cancel', 'cancellation', 'cancelled'),
+    ...recoveredByRecord('cancel', 'cancellation', 'cancelled', {
+      before: 'Cancel {pr} in {queue}',
+      after: 'Cancelled {pr}: removed from {queue}',
+    }),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 404,
   },
@@ -152,7 +166,13 @@ export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   summary: 'Restarts the tests of a queued pull request.',
   // A second restart would discard the tests that the first one started.
-  recovery: { ...recoveredByRecord('restart', 'restart', 'restarted'), replay: 'never' },
+  recovery: {
+    ...recoveredByRecord('restart', 'restart', 'restarted', {
+      before: 'Restart the tests of {pr} in {queue}',
+      after: 'Requested a restart of the tests of {pr} in {queue}',
+    }),
+    replay: 'never',
+  },
   params: pullRequestParams,
   decoder: emptyDecoder,
 })
@@ -194,7 +214,16 @@ export const impactedTargetsRequest = defineOperation({
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
   // (docs/reference/service.md, "setImpactedTargets").
-  recovery: { change: 'target upload', done: 'updated', replay: 'without-reading' },
+  recovery: {
+    change: 'target upload',
+    done: 'updated',
+    sentence: {
+      before: 'Set the impacted targets of {pr} in {queue}',
+      after: 'Set the impacted targets of {pr} in {queue}',
+    },
+    actsOnGuess: true,
+    replay: 'without-reading',
+  },
   params: {
     ...pullRequestParams,
     sha: param(sentCommit, 'Head commit that the targets belong to', {

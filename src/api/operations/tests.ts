@@ -185,7 +185,15 @@ export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
   // No operation is known to show the link, and whether a second link is harmless is not known either.
-  recovery: { change: 'linking of the ticket', done: 'linked', replay: 'never' },
+  recovery: {
+    change: 'linking of the ticket',
+    done: 'linked',
+    sentence: {
+      before: 'Link ticket {ticket} to test {test} of {repo}',
+      after: 'Linked ticket {ticket} to test {test} of {repo}',
+    },
+    replay: 'never',
+  },
   isHostedOnly: true,
   params: {
     repo: queueParams.repo,

@@ -16,6 +16,14 @@ interface LookupOptions {
   readonly whyOffline?: string | undefined
 }
 
+/** A pull request that no argument named. */
+export interface CurrentPullRequest {
+  /** Its number, or a URL that a variable holds. */
+  readonly reference: string
+  /** How it was found, where neither a variable nor the CI job names it. */
+  readonly guess: string | undefined
+}
+
 /**
  * Returns the pull request of the settings, or else the pull request of the current branch, which it asks
  * the service for (docs/reference/cli.md, "Pull requests"). If there is none, throws a usage error with the
@@ -25,7 +33,7 @@ export async function findCurrentPullRequest(
   settings: Config,
   client: ServiceClient,
   { advice, give, whyOffline }: LookupOptions,
-): Promise<string> {
+): Promise<CurrentPullRequest> {
   const { logger } = client
   const checkPushed = async (number: string, unpushed: number) => {
     if (unpushed === 0) return
@@ -38,8 +46,9 @@ export async function findCurrentPullRequest(
     () => settings.read('pr'),
   )
   if (known !== undefined) {
-    await checkPushed(known, (await settings.find('pr'))?.unpushed ?? 0)
-    return known
+    const found = await settings.find('pr')
+    await checkPushed(known, found?.unpushed ?? 0)
+    return { reference: known, guess: found?.guess }
   }
   const lookup = await settings.lookUpCheckout()
   const { branch, commit = '', commitProblem, problem, unpushed } = lookup
@@ -58,7 +67,7 @@ export async function findCurrentPullRequest(
   if (number === null) throw missing('the record of the service has no pull request number')
   await logger.debug(`pr: ${number} (branch ${branch})`)
   await checkPushed(String(number), unpushed)
-  return String(number)
+  return { reference: String(number), guess: `branch ${branch}` }
 }
 
 /** A lookup that the time limit of the command ended has found out nothing about the service. */

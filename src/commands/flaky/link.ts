@@ -1,3 +1,4 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import type { ParamValues } from '../../api/operation.ts'
 import { linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
 import { usageError } from '../../base/errors.ts'
@@ -99,7 +100,7 @@ export const flakyLinkCommand = command({
     const unique = new Map(values.map(link => [resourceName(link), link]))
     const link = async (values: LinkValues) => {
       const sent = await send(cli, linkTicketToTestCase, values)
-      return show(sent, `Linked ticket ${values.ticket} to test ${values.testId}.`)
+      return show(sent, `${changeSentence(linkTicketToTestCase, values)}.`)
     }
     // A link that was sent is never sent again: what comes after a failure is left to the user.
     return forEach(cli, linkTicketToTestCase, [...unique.values()], link, { stopOnError: true })

@@ -1,3 +1,4 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { mapConcurrent, maxConcurrent } from '../../base/scheduling.ts'
@@ -52,10 +53,7 @@ export const prCancelCommand = command({
       const sent = await send(cli, cancelPullRequest, pullRequest).catch(
         explainFinished(cli, pullRequest, ['ok', 'failed', 'cancelled']),
       )
-      return show(
-        sent,
-        `Cancelled #${pullRequest.pr}: removed from the queue for ${pullRequest.targetBranch}.`,
-      )
+      return show(sent, `${changeSentence(cancelPullRequest, pullRequest)}.`)
     })
   },
 })

@@ -1,5 +1,7 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
 import { command } from '../../command/command.ts'
+import { yesOption } from '../../command/common-inputs.ts'
 import { forEach, send, show } from '../../command/send.ts'
 import { pullRequests, setOf } from '../../command/values.ts'
 import { explainFinished } from './shared/reads.ts'
@@ -9,7 +11,8 @@ export const prRestartCommand = command({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   alsoSends: [getSubmittedPullRequest],
-  options: { pullRequests },
+  // It answers the question about a pull request that nobody named.
+  options: { pullRequests, yes: yesOption },
   set: setOf(restartTestsOnPullRequest),
   examples: ['mergeq pr restart 123'],
   run: ({ pullRequests }, cli) =>
@@ -17,6 +20,6 @@ export const prRestartCommand = command({
       const sent = await send(cli, restartTestsOnPullRequest, pullRequest).catch(
         explainFinished(cli, pullRequest, ['ok', 'failed', 'cancelled']),
       )
-      return show(sent, `Requested a restart of the tests of #${pullRequest.pr}.`)
+      return show(sent, `${changeSentence(restartTestsOnPullRequest, pullRequest)}.`)
     }),
 })

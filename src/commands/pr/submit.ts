@@ -1,3 +1,4 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import { extended, optional, outline } from '../../api/operations/fields.ts'
 import {
   cancelPullRequest,
@@ -127,8 +128,8 @@ export const prSubmitCommand = command({
       const shown = show(
         sent,
         record?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
-          ? describeResubmission(pr, record ?? {}, params)
-          : `Submitted #${pr} to the queue for ${targetBranch}.`,
+          ? describeResubmission(pullRequest, record ?? {}, params)
+          : `${changeSentence(submitPullRequest, pullRequest)}.`,
       )
       return isStacked(record, targetBranch)
         ? { ...shown, ...singleRecord({ ...shown.records[0], stacked: true }) }

@@ -1,3 +1,4 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import { encodeTargets, type ImpactedTargets } from '../../api/target-list.ts'
@@ -10,7 +11,7 @@ import { paramsOf, pullRequestOf, setOf } from '../../command/values.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../values/format.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
-import { isPullRequestReference } from '../../values/pull-request.ts'
+import { isPullRequestReference, urlOfPullRequest } from '../../values/pull-request.ts'
 import { choice } from '../../values/types.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */
@@ -28,7 +29,7 @@ function withoutProgram(args: ParsedArgs): ParsedArgs {
 
 const pullRequestArgument: OptionDefinition = {
   name: 'pr',
-  summary: 'Pull request: 123, #123 or a URL',
+  summary: "Pull request: 123, '#123' or a URL",
   values: 'pull-requests',
 }
 
@@ -122,9 +123,13 @@ const upload: Input<Upload> = {
     // Before the pull request and its head are looked up.
     const source = requireOneSource(given)
     const ifEmpty = ifEmptyInput.read(given)
-    const own = argsForPullRequest(given, isReference ? first : await context.currentPullRequest(args))
+    const current = isReference ? undefined : await context.currentPullRequest(args)
+    const own = argsForPullRequest(
+      given,
+      current ? urlOfPullRequest(current.repo, current.pr) : (first ?? ''),
+    )
     const settings = context.settings.withArgs(own)
-    const pullRequest = await pullRequestOf(own, context)
+    const pullRequest = current ?? (await pullRequestOf(own, context))
     const sha = await readCommit(own, pullRequest, { ...context.client(), settings })
     const words = source === '--exec' ? (own.get('--') ?? []) : (own.get(source) ?? [])
     const { readTargets } = await import('./targets/read-targets.ts')
@@ -167,13 +172,13 @@ export const prTargetsCommand = command({
   ],
   run: ({ upload, tooLarge, forkedRun }, cli) =>
     forOne(cli, setImpactedTargets, upload, async () => {
-      const { pr, sha } = upload
+      const { sha } = upload
       const sent = await send(cli, setImpactedTargets, { ...upload, tooLarge, forkedRun })
       if (sent === 'printed') return sent
       const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
       const { targets } = sent.params
       const described = describe(isEncoded(targets) ? targets : encodeTargets(targets))
-      return show(sent, `Set the impacted targets of #${pr}${commit}: ${described}.`)
+      return show(sent, `${changeSentence(setImpactedTargets, upload)}${commit}: ${described}.`)
     }),
 })
 

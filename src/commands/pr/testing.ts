@@ -79,10 +79,7 @@ const wantedRun: Input<WantedRun> = {
     if (word !== undefined)
       return { ...(await pullRequestOf(argsForPullRequest(args, word), context)), run: undefined }
     const id = run ?? (await context.settings.read('testRun'))
-    if (id === undefined) {
-      const current = argsForPullRequest(args, await context.currentPullRequest(args))
-      return { ...(await pullRequestOf(current, context)), run: undefined }
-    }
+    if (id === undefined) return { ...(await context.currentPullRequest(args)), run: undefined }
     const repo = await context.settings.require('repo')
     const targetBranch = await context.settings.require('targetBranch')
     return { repo, targetBranch, pr: undefined, run: runParam.type.parse(id) }

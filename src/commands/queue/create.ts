@@ -1,8 +1,8 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import { createQueue } from '../../api/operations/queues.ts'
 import { command } from '../../command/command.ts'
 import { forOne, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { queueName } from '../../values/repository.ts'
 
 export const queueCreateCommand = command({
   name: 'queue create',
@@ -14,6 +14,6 @@ export const queueCreateCommand = command({
   run: (queue, cli) =>
     forOne(cli, createQueue, queue, async () => {
       const sent = await send(cli, createQueue, queue)
-      return show(sent, `Created the queue for ${queueName(queue)}.`)
+      return show(sent, `${changeSentence(createQueue, queue)}.`)
     }),
 })

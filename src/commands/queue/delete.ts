@@ -1,3 +1,4 @@
+import { changeSentence } from '../../api/change-sentence.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
 import { MergeqError, toMergeqError } from '../../base/errors.ts'
@@ -110,7 +111,7 @@ export const queueDeleteCommand = command({
       const sent = await send(cli, deleteQueue, queue).catch(
         explained(cli, failure => explainError(failure, queue, cli)),
       )
-      return show(sent, `Deleted the queue for ${name}.`)
+      return show(sent, `${changeSentence(deleteQueue, queue)}.`)
     })
   },
 })

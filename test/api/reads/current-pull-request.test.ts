@@ -152,12 +152,12 @@ describe('the pull request of the current branch', () => {
 
   test('decides between several pull requests with the current commit', async () => {
     const several = { 'ls-remote': prints(ref(commit, 7) + ref(other, 8) + ref(commit, 123)) }
-    const { code, sent } = await inCheckout('pr restart', several)
+    const { code, sent } = await inCheckout('pr restart --yes', several)
     expect({ code, sent }).toEqual({
       code: 0,
       sent: [byBranch, { path: '/v1/restartTestsOnPullRequest', pr: { number: 123 } }],
     })
-    const { err } = await inCheckout('pr restart', several, { answer: service(unknown) })
+    const { err } = await inCheckout('pr restart --yes', several, { answer: service(unknown) })
     expect(err).toContain(
       '  Commit 2ff2b16 is the head of several pull requests in github.com/acme/web: #7, #123.\n',
     )
@@ -165,7 +165,7 @@ describe('the pull request of the current branch', () => {
 
   test.each([
     ['pr submit', 'submitPullRequest'],
-    ['pr cancel', 'cancelPullRequest'],
+    ['pr cancel --yes', 'cancelPullRequest'],
     ['pr targets --all', 'setImpactedTargets'],
     ['pr wait --timeout 0', 'getSubmittedPullRequest'],
     ['pr explain', 'getSubmittedPullRequest'],

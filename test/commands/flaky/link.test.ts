@@ -9,7 +9,11 @@ describe('flaky link', () => {
 
   test('sends the link once and says so; its receipt', async () => {
     const { code, out, err, requests } = await link('', () => ({ body: 'OK' }), { terminal: true })
-    expect({ code, out, err }).toEqual({ code: 0, out: `Linked ticket KAN-123 to test ${id}.\n`, err: '' })
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: `Linked ticket KAN-123 to test ${id} of acme/web.\n`,
+      err: '',
+    })
     expect(asked(requests)).toEqual([{ test_case_id: id, external_ticket_id: 'KAN-123' }])
     expect(JSON.parse((await link('--json', () => ({ body: '{}' }))).out)).toEqual({
       operation: 'flaky-tests/link-ticket-to-test-case',
@@ -93,7 +97,7 @@ describe('flaky link', () => {
         const { code, out, err, requests } = await read('', test => (test === idOf(2) ? status : 200))
         expect({ code, sent: requests.length }).toEqual({ code: exit, sent: 2 })
         expect(out.split('\n')).toEqual([
-          `\ttrue\tconfirmed\tLinked ticket KAN-1 to test ${idOf(1)}.`,
+          `\ttrue\tconfirmed\tLinked ticket KAN-1 to test ${idOf(1)} of acme/web.`,
           expect.stringMatching(/^\tfalse\t(not-applied|unknown)\t/),
           '',
         ])
@@ -110,7 +114,7 @@ describe('flaky link', () => {
       ['-', '', 'Standard input was empty'],
       ['- KAN-1', input, 'A ticket cannot be used with `-`'],
       [id, '', 'No ticket was given.'],
-      [`${id} ''`, '', 'The ticket must not be empty.'],
+      [`${id} ''`, '', 'The argument <ticket> is an empty word.'],
     ])(
       '`flaky link %s` with the input %j is a usage error that sends nothing',
       async (words, input, said) => {

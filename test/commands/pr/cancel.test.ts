@@ -11,7 +11,7 @@ describe('`pr cancel`', () => {
     const { code, out, err, requests } = await cancel('7', ok, { terminal: true })
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: 'Cancelled #7: removed from the queue for main.\n',
+      out: 'Cancelled #7: removed from the queue for main of acme/web.\n',
       err: '',
     })
     const repo = { host: 'github.com', owner: 'acme', name: 'web' }

@@ -12,7 +12,7 @@ describe('`pr restart`', () => {
     const { code, out, err, requests } = await restart('7', () => ({ body: 'OK' }), person)
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: 'Requested a restart of the tests of #7.\n',
+      out: 'Requested a restart of the tests of #7 in the queue for main of acme/web.\n',
       err: '',
     })
     const repo = { host: 'github.com', owner: 'acme', name: 'web' }

@@ -115,7 +115,7 @@ describe('a change on a terminal', () => {
     ['queue update --set foo=bar', 'main: foo bar\n'],
     ['queue update --set concurrency=4', 'main: concurrency 5 -> 4\n'],
     ['queue resume', 'The queue for main was already running.\n'],
-    ['pr submit 7', '#7 was already queued.\n'],
+    ['pr submit 7', '#7 was already queued for main of acme/web.\n'],
   ])('says what changed: %s', async (line, expected) => {
     expect(await show(line, service)).toMatchObject({ code: 0, out: expected })
   })
@@ -123,7 +123,7 @@ describe('a change on a terminal', () => {
   test('compares the name of the priority in any case', async () => {
     const answer = answering({ ...record, priorityName: 'MEDIUM', priorityValue: undefined })
     const { out } = await show('pr submit 7 --priority medium', answer)
-    expect(out).toBe('#7 was already queued; priority MEDIUM (unchanged).\n')
+    expect(out).toBe('#7 was already queued for main of acme/web; priority MEDIUM (unchanged).\n')
   })
 
   test.each<[string, Setting, string]>([

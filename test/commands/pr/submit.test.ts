@@ -185,7 +185,7 @@ describe('--match-head is checked before anything is sent', () => {
 test.each([403, 404, 503])('a submission succeeds although its queue cannot be read (%i)', async status => {
   const answer: Script = ({ path }) => (path.endsWith('/submitPullRequest') ? { body: 'OK' } : { status })
   const { code, out, err } = await mergeq('pr submit 7 -R acme/web -b main', { answer, terminal: true })
-  expect({ code, out }).toEqual({ code: 0, out: 'Submitted #7 to the queue for main.\n' })
+  expect({ code, out }).toEqual({ code: 0, out: 'Submitted #7 to the queue for main of acme/web.\n' })
   expect(err).toContain('For the result, run:')
 })
 
@@ -223,9 +223,9 @@ test('with --wait says what it changed of a pull request that was queued already
   const run = (flags: string) =>
     runWithHistory(`pr submit 7 --wait --interval 2s ${flags}`, { pulls: { 7: queued } })
   expect((await run('--priority high --no-batch')).err).toContain(
-    '#7 was already queued; priority medium -> high; now tested alone.\n',
+    '#7 was already queued for main of acme/web; priority medium -> high; now tested alone.\n',
   )
-  expect((await run('')).err).toContain('#7 was already queued.\n')
+  expect((await run('')).err).toContain('#7 was already queued for main of acme/web.\n')
 })
 
 describe('a submission that the service refuses because the pull request is in the queue already (409)', () => {
@@ -245,7 +245,7 @@ describe('a submission that the service refuses because the pull request is in t
         receipts: [{ ...receipt, ok: true, delivery: 'confirmed-by-read', submitted: false }],
       })
       const row = await run(flags)
-      expect(row.out).toBe('7\ttrue\tconfirmed-by-read\t#7 was already queued.\n')
+      expect(row.out).toBe('7\ttrue\tconfirmed-by-read\t#7 was already queued for main of acme/web.\n')
     },
   )
 

@@ -90,8 +90,8 @@ describe('the targets that `pr targets` sends', () => {
     const label = (index: number) => `//${'x'.repeat(150)}:${index}\n`
     const input = [...Array(8_412).keys(), 7].map(label).join('')
     const summary = async (words: string) =>
-      (await send(words, { input, terminal: true, columns: 100 })).out.replace(
-        'Set the impacted targets of #7 at 4f2a9c1: ',
+      (await send(words, { input, terminal: true, columns: 160 })).out.replace(
+        'Set the impacted targets of #7 in the queue for main of acme/web at 4f2a9c1: ',
         '',
       )
     expect(await summary('--from -')).toBe('8,412 targets (1.3 MiB, 1 duplicate dropped).\n')
