@@ -1,5 +1,5 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
-import { shorten } from '../values/format.ts'
+import { joinTruncated, shorten } from '../values/format.ts'
 import { detailOf, eventsOfAttempt } from './timeline.ts'
 
 /**
@@ -129,9 +129,16 @@ const resultOf = (check: JsonObject): 'passed' | 'failed' | undefined =>
 
 const nameOfCheck = (check: JsonObject): string => getString(check, 'name') ?? 'an unnamed check'
 
-/** Whether a check run waits for a manual approval; a status with the state PENDING runs. */
+/** Whether a check waits for a manual approval; a status with the state PENDING runs. */
 export const isAwaitingApproval = ({ kind, state }: JsonObject): boolean =>
-  kind === 'check' && typeof state === 'string' && /^(?:waiting|pending|requested)$/i.test(state)
+  typeof state === 'string' &&
+  (/^(?:waiting|requested)$/i.test(state) || (kind === 'check' && /^pending$/i.test(state)))
+
+/** Returns which checks wait for a manual approval, as a sentence without a full stop. */
+export const approvalText = (names: readonly string[]): string =>
+  names.length === 1
+    ? `Its check ${joinTruncated(names)} waits for a manual approval`
+    : `Its checks ${joinTruncated(names)} wait for a manual approval`
 
 export const isPassedCheck = (check: JsonObject): boolean => resultOf(check) === 'passed'
 

@@ -12,7 +12,7 @@ import {
   stateWords,
   terminalOutcome,
 } from '../domain/states.ts'
-import type { TestRun } from '../domain/test-run.ts'
+import { approvalText, type TestRun } from '../domain/test-run.ts'
 import { detailOfState } from '../domain/timeline.ts'
 import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten } from '../values/format.ts'
 import { type Finding, readinessFindings, type Step } from './readiness.ts'
@@ -37,11 +37,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   const waiting = awaitingApproval.map(name => shorten(name))
   const checks = [
     ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
-    ...namesFinding(
-      'awaiting-approval',
-      waiting,
-      names => `Checks in its test run that wait for a manual approval: ${names}.`,
-    ),
+    ...(waiting.length === 0 ? [] : [{ code: 'awaiting-approval', message: `${approvalText(waiting)}.` }]),
     ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
   const hostReasons = [...hostFindings(facts, failing), ...stackFindings(facts)]

@@ -3,6 +3,7 @@ import { type QueueEntry, queueEntries } from '../domain/queue-entries.ts'
 import { explainState, submitters } from '../domain/reasons/reasons.ts'
 import type { ServiceWords } from '../domain/reasons/service-words.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
+import { shorten } from '../values/format.ts'
 import { toIso } from '../values/time.ts'
 
 /**
@@ -97,16 +98,17 @@ export const goneQueue = (state: string, now: number): QueueChange => ({
 })
 
 /** Returns why a pull request left: ` A required check failed (<word>). Submitted by grace.`; empty if nothing is known. */
-export function describeCause({ reason, serviceReason, submittedBy, author }: QueueChange): string {
+export function describeCause({ reason, serviceReason, actor, submittedBy, author }: QueueChange): string {
   const word = serviceReason == null || reason?.includes(serviceReason) ? '' : ` (${serviceReason})`
   const cause = reason == null ? [] : [`${reason.replace(/\.$/, '')}${word}.`]
+  const causer = actor == null || reason?.includes(actor) ? [] : [`Actor: ${shorten(actor)}.`]
   const submitter =
     submittedBy !== undefined
       ? [`Submitted by ${submittedBy}.`]
       : author !== undefined
         ? [`Author: ${author}.`]
         : []
-  return [...cause, ...submitter].join(' ')
+  return [...cause, ...causer, ...submitter].join(' ')
 }
 
 export const describeQueueChange = ({ pr, from, to, position }: QueueChange): string =>

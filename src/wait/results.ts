@@ -14,9 +14,9 @@ import {
   stateWords,
   type WaitOutcome,
 } from '../domain/states.ts'
-import type { FailingCheck } from '../domain/test-run.ts'
+import { approvalText, type FailingCheck } from '../domain/test-run.ts'
 import { shortCommits } from '../values/commit.ts'
-import { formatDuration, joinTruncated, shorten } from '../values/format.ts'
+import { formatDuration, shorten } from '../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../values/repository.ts'
 import { causeTime } from './readings.ts'
@@ -216,10 +216,7 @@ async function readApprovals(
   const detailed = await withTimeline(client, record, pullRequest, { limits, states: [state] })
   const { run } = await readTestRunOf(detailed, pullRequest, client, limits)
   const names = (run?.awaitingApproval ?? []).map(name => shorten(name))
-  if (names.length === 0) return undefined
-  const checks = names.length === 1 ? 'Its check' : 'Its checks'
-  const wait = names.length === 1 ? 'waits' : 'wait'
-  return `${checks} ${joinTruncated(names)} ${wait} for a manual approval`
+  return names.length === 0 ? undefined : approvalText(names)
 }
 
 /**

@@ -154,6 +154,17 @@ const rows: readonly Row[] = [
       run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state: 'PENDING' }] }),
     },
   ],
+  // Both WAITING and REQUESTED: a manual approval is missing.
+  ...['WAITING', 'REQUESTED'].map(
+    state =>
+      [
+        'testing: testing, awaiting-approval -> pr wait 7, pr testing run-1',
+        {
+          ...at('TESTING'),
+          run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state }] }),
+        },
+      ] as const,
+  ),
   // Testing in a paused queue: the run goes on.
   ['testing: testing, queue-paused, position -> queue resume, pr wait 7', listed('TESTING', 'PAUSED')],
   [

@@ -97,6 +97,23 @@ describe('the dashboard', () => {
     return evaluate(series, expected)
   }
 
+  test('shows every time that the metrics measure, such as that in each state', async () => {
+    const recordings: readonly { readonly record?: string; readonly expr: string }[] =
+      parse(rules).groups[0].rules
+    const story = await openStory({ dialect: 'hosted' })
+    const { out } = await story.mergeq('metrics')
+    await story.close()
+    const histograms = [...out.matchAll(/^# TYPE (\w+) histogram$/gm)].map(([, name]) => name)
+    expect(histograms).toContain('mq_pr_state_duration_1h_seconds')
+    for (const name of histograms) {
+      const records = recordings.flatMap(({ record, expr }) =>
+        record !== undefined && expr.includes(`${name}_bucket`) ? [record] : [],
+      )
+      const isShown = records.some(record => queries.some(query => query.includes(`${record}{`)))
+      expect({ name, isShown }).toEqual({ name, isShown: true })
+    }
+  })
+
   testWith('promtool')('finds numbers in the metrics of the sandbox with each query', async () => {
     const expected = queries.map(query => ({
       // NaN is not less than infinity.

@@ -46,6 +46,7 @@ const recordColumns = columns(
   ['VALUE', 'priorityValue', 'number'],
   ['SINCE', 'stateChangedAt', 'time'],
   ['TITLE', 'prTitle'],
+  ['STACKED', 'stacked'],
 )
 
 export const prGetCommand = command({

@@ -80,7 +80,20 @@ describe('queue watch', () => {
       '#7 TESTING -> CANCELLED: It was closed by ada (pr_closed). Submitted by grace.\n',
     )
     const pipe = await run(watch, { ...answers, getQueue: emptied(7) })
-    expect(pipe.out).toBe('2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\tgithub.com/acme/web\tmain\n')
+    expect(pipe.out).toBe(
+      '2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\tgithub.com/acme/web\tmain\tIt was closed by ada.\tada\n',
+    )
+  })
+
+  test('names the actor where the sentence of the reason does not', async () => {
+    const event = { reason: 'trunk_admin_requested', actor: 'ada' }
+    const { out } = await run(`${watch} -o table`, {
+      getQueue: emptied(7),
+      getSubmittedPullRequest: () => json(record('CANCELLED', event)),
+    })
+    expect(out).toBe(
+      '#7 TESTING -> CANCELLED: It was cancelled by the support of the service (trunk_admin_requested). Actor: ada.\n',
+    )
   })
 
   test('names the author where the service has the record alone', async () => {
@@ -99,7 +112,7 @@ describe('queue watch', () => {
     const failed = await run(watch, answers(500))
     expect({ code: failed.code, out: failed.out }).toEqual({
       code: 0,
-      out: '2026-01-05T11:57:00Z\t7\tTESTING\tMERGED\t\tgithub.com/acme/web\tmain\n',
+      out: '2026-01-05T11:57:00Z\t7\tTESTING\tMERGED\t\tgithub.com/acme/web\tmain\t\t\n',
     })
     expect(failed.err).not.toContain('500')
     expect((await run(watch, answers(401))).code).toBe(4)

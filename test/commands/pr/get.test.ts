@@ -34,6 +34,22 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
   )
 })
 
+test.each([
+  ['', { terminal: true }, /^ {2}stack +those below it are tested and merged with it$/m],
+  ['-o table', { terminal: true }, /TITLE +STACKED\n.* yes$/m],
+  ['-o markdown', {}, /\| stacked \|\n.*\n.* true \|$/m],
+  ['-o csv', {}, /,stacked\r\n.*,true\r$/m],
+  ['', {}, /\ttrue$/m],
+])('says %s that one is stacked, and nothing of one that is not', async (option, setting, expected) => {
+  const stacked = { prBaseBranch: 'fix-cart', readiness: { doesBaseBranchMatch: true } }
+  const read = async (more: object) => {
+    const answer = () => ({ body: JSON.stringify({ ...record, ...more }) })
+    return (await mergeq(`pr get 123 ${where} ${option} --color never`, { ...setting, answer })).out
+  }
+  expect(await read(stacked)).toMatch(expected)
+  expect(await read({})).not.toMatch(expected)
+})
+
 test('`pr get --timeline` has a row for each event on a pipe, and the record where --fields selects from it', async () => {
   const timeline = [
     { timestamp: '2026-01-05T11:57:00.000Z', state: 'failure', reason: { name: 'tests_failed' } },

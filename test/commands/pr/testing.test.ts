@@ -137,11 +137,14 @@ test('says on a terminal which checks wait for a manual approval', async () => {
     { name: 'audit', status: 'REQUESTED' },
     { name: 'unit', status: 'IN_PROGRESS' },
   ]
-  const statusChecks = [{ context: 'license', state: 'PENDING' }]
+  const statusChecks = [
+    { context: 'license', state: 'PENDING' },
+    { context: 'release', state: 'WAITING' },
+  ]
   const body = JSON.stringify({ ...run, checkSuites: [{ checkRuns }], statusChecks })
   const setting = { answer: () => ({ body }), terminal: true, env: { NO_COLOR: '1' } }
   const { out } = await mergeq(`pr testing x ${where}`, setting)
-  expect(out).toContain(' deploy, audit wait for a manual approval\n')
+  expect(out).toContain(' deploy, audit, release wait for a manual approval\n')
   expect(out).toMatch(/ unit in.progress\n/)
   expect(out).toContain(' license pending\n')
 })

@@ -20,8 +20,12 @@ describe('what a watch prints', () => {
     const { code, out, err, sleeps } = await story(watch)
     expect(code).toBe(0)
     expect(out.replace(/^\S+\t/gm, '')).toBe(
-      ['8\tTESTING\tMERGED\t', '9\tPENDING\tTESTING\t1', '9\tTESTING\tFAILED\t']
-        .map(row => `${row}\tgithub.com/acme/web\tmain\n`)
+      [
+        ['8\tTESTING\tMERGED\t', 'The queue merged it.\t'],
+        ['9\tPENDING\tTESTING\t1', '\t'],
+        ['9\tTESTING\tFAILED\t', 'A required check failed.\t'],
+      ]
+        .map(([row, reason]) => `${row}\tgithub.com/acme/web\tmain\t${reason}\n`)
         .join(''),
     )
     expect(err).toContain('Queue for main of acme/web: running, testing 1 of 1, 2 queued. Under test: #8.\n')
@@ -270,8 +274,8 @@ describe('how a watch ends', () => {
 
 describe('the records of pull requests that leave', () => {
   test.each([
-    [500, 0, /^\S+\t7\tTESTING\t\t\t\S+\tmain\n$/],
-    [404, 0, /^\S+\t7\tTESTING\t\t\t\S+\tmain\n$/],
+    [500, 0, /^\S+\t7\tTESTING\t\t\t\S+\tmain\t\t\n$/],
+    [404, 0, /^\S+\t7\tTESTING\t\t\t\S+\tmain\t\t\n$/],
     [401, 4, /^$/],
   ])('one that is answered with %i does not show how it ended: exit %i', async (status, code, out) => {
     const answer = queueAnswers([good, empty], () => ({ status }))
@@ -282,9 +286,9 @@ describe('the records of pull requests that leave', () => {
 
   test.each([
     // The last request asks for the timeline.
-    [1, /^\S+\t7\tTESTING\tMERGED\t\t\S+\tmain\n$/, 3],
-    [2, /^\S+\t7\tTESTING\tMERGED\t\t\S+\tmain\n$/, 4],
-    [9, /^\S+\t7\tTESTING\t\t\t\S+\tmain\n$/, 4],
+    [1, /^\S+\t7\tTESTING\tMERGED\t\t\S+\tmain\t\t\n$/, 3],
+    [2, /^\S+\t7\tTESTING\tMERGED\t\t\S+\tmain\t\t\n$/, 4],
+    [9, /^\S+\t7\tTESTING\t\t\t\S+\tmain\t\t\n$/, 4],
   ])('one that cannot be read %i times is requested again', async (failures, expected, asked) => {
     const answer = queueAnswers([good, empty], index =>
       index < failures ? broken : { body: '{"state":"MERGED"}' },
@@ -298,6 +302,6 @@ describe('the records of pull requests that leave', () => {
   test('a pull request that returns after its record could not be read has its earlier state', async () => {
     const back = { body: JSON.stringify(queue('RUNNING', entry(7, 'PENDING'))) }
     const { out } = await watch('--for 4s', [good, empty, back])
-    expect(out).toMatch(/^\S+\t7\tTESTING\t\t\t\S+\tmain\n\S+\t7\tTESTING\tPENDING\t1\t\S+\tmain\n$/)
+    expect(out).toMatch(/^\S+\t7\tTESTING\t\t\t\S+\tmain\t\t\n\S+\t7\tTESTING\tPENDING\t1\t\S+\tmain\t\t\n$/)
   })
 })

@@ -39,6 +39,9 @@ function submittedText(record: JsonObject, state: string): string | undefined {
   return isSubmitted === true && isFailedOrCancelled(state) ? 'yes' : undefined
 }
 
+/** The columns of pull requests on a terminal, one of which is stacked. */
+const drawnColumns = [...anyPullRequestColumns, ...columns(['STACKED', 'stacked', 'plain', { priority: 1 }])]
+
 const timelineColumns = columns(
   ['WHEN', 'timestamp', 'time'],
   ['STATE', 'state', 'state'],
@@ -194,7 +197,7 @@ export async function viewPullRequest(
     screen() {
       if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
         return {
-          columns: withLinks(anyPullRequestColumns, number => urlOfPullRequest(repo, number)),
+          columns: withLinks(drawnColumns, number => urlOfPullRequest(repo, number)),
           rows: [record],
         }
       const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record

@@ -35,6 +35,8 @@ export const queueChangeColumns = columns(
   ['POSITION', 'position', 'number'],
   ['REPOSITORY', 'repo', 'id'],
   ['BRANCH', 'targetBranch', 'id'],
+  ['REASON', 'reason', 'text'],
+  ['ACTOR', 'actor'],
 )
 
 interface StreamOptions {
