@@ -1,4 +1,4 @@
-import { Socket } from 'node:net'
+import { isIP, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { buildConnector, Dispatcher } from 'undici'
 import connectBy from 'undici/lib/api/api-connect.js'
@@ -342,7 +342,10 @@ const limitedConnector =
       callback(error, null)
       return
     }
-    connect(options, (error, socket) => {
+    // undici names the host of the proxy, but an IP address is no name for TLS (RFC 6066): Node warns of it.
+    const { servername, ...unnamed } = options
+    const target = isIP(servername?.replace(/^\[(.*)\]$/, '$1') ?? '') === 0 ? options : unnamed
+    connect(target, (error, socket) => {
       sockets.add(socket)
       if (error === null) callback(null, socket)
       else callback(new ProxyConnectionError('no connection to the proxy', { cause: error }), null)

@@ -142,6 +142,25 @@ describe('proxies', () => {
     expect(proxy.connectRequests).toHaveLength(1)
   })
 
+  testWith('openssl')(
+    'a proxy that is an IP address, with and without TLS, gives no warning of Node',
+    async () => {
+      const { authority } = await secured()
+      const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue(undefined)
+      for (const [tls, code] of [
+        [undefined, 7],
+        [authority.issue('IP:127.0.0.1'), 0],
+      ] as const) {
+        const { proxy, setting } = await proxied(tls === undefined ? {} : { tls })
+        const HTTPS_PROXY = `https://127.0.0.1:${proxy.port}`
+        await run('queue get', { code }, setting({ HTTPS_PROXY }))
+        expect(proxy.connectRequests).toHaveLength(code === 0 ? 1 : 0)
+      }
+      expect(warnings.mock.calls).toEqual([])
+      warnings.mockRestore()
+    },
+  )
+
   testWith('openssl')('a host of NO_PROXY goes direct, for changes too', async () => {
     const { proxy, came, setting } = await proxied()
     stubHostNames(names)
