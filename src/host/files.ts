@@ -210,13 +210,33 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
   try {
     writeFileSync(temporaryFile, text, { flag: 'wx', mode })
     if (existing !== undefined) chmodSync(temporaryFile, existing.mode)
-    // A full disk may truncate the file without an error.
-    if (readFileSync(temporaryFile, 'utf8') !== text)
-      throw new Error('the written file has different content (is the disk full?)')
+    requireText(temporaryFile, text)
     renameSync(temporaryFile, target)
   } finally {
     rmSync(temporaryFile, { force: true })
   }
+}
+
+/** Throws an error if a file does not have the text that was written: a full disk may truncate it without an error. */
+function requireText(path: string, text: string): void {
+  if (readFileSync(path, 'utf8') !== text)
+    throw new Error('the written file has different content (is the disk full?)')
+}
+
+async function createFile(path: string, text: string): Promise<void> {
+  writeFileSync(path, '', { flag: 'wx' })
+  try {
+    writeFileSync(path, text)
+    requireText(path, text)
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  }
+}
+
+async function versionOf(path: string): Promise<string | undefined> {
+  const stat = statIfPresent(path)
+  return stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs].join(' ')
 }
 
 function createTemporary(): TemporaryDirectory {
@@ -241,6 +261,8 @@ export const files: Files = {
   mode: readMode,
   rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
+  create: createFile,
+  version: versionOf,
   remove: async path => rmSync(path, { force: true }),
   createTemporary: async () => createTemporary(),
 }

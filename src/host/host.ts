@@ -179,6 +179,10 @@ export interface Files {
    * gets `mode`. After any error the old file is unchanged.
    */
   replace(path: string, text: string, mode?: number): Promise<void>
+  /** Creates a file that must not be there. Throws an error with the code EEXIST if there is anything of that name. */
+  create(path: string, text: string): Promise<void>
+  /** Identifies what is at a path, so that a file that was replaced is another one; undefined if there is nothing. */
+  version(path: string): Promise<string | undefined>
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
   /** Creates an empty directory among the temporary files, accessible to this user only. */

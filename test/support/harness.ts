@@ -130,6 +130,15 @@ export const splitWords = (line: string): readonly string[] =>
     word.replace(/'([^']*)'|"([^"]*)"/g, (_, one, two) => one ?? two),
   )
 
+const writes = new WeakMap<object, Map<string, number>>()
+
+/** How often each file of a disk was replaced: then it is another file, even with the same text. */
+function writesOf(disk: object = writes): Map<string, number> {
+  const counts = writes.get(disk) ?? new Map<string, number>()
+  writes.set(disk, counts)
+  return counts
+}
+
 /** Runs a command line (without the program's name) on a simulated host, and returns all its output. */
 export async function mergeq(line: string | readonly string[], setting: Setting = {}): Promise<Outcome> {
   const service = setting.answer === undefined ? undefined : await serveScript(setting.answer)
@@ -257,6 +266,18 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.onChange?.('replace', path)
         if (setting.disk === undefined) throw new Error('read-only file system')
         setting.disk.set(path, text)
+        const counts = writesOf(setting.disk)
+        counts.set(path, (counts.get(path) ?? 0) + 1)
+      },
+      create: async (path, text) => {
+        setting.onChange?.('create', path)
+        if (setting.disk === undefined) throw new Error('read-only file system')
+        if (setting.disk.has(path)) throw Object.assign(new Error('file already exists'), { code: 'EEXIST' })
+        setting.disk.set(path, text)
+      },
+      version: async path => {
+        const text = fileAt(path)
+        return text === undefined ? undefined : `${writesOf(setting.disk).get(path) ?? 0} ${text}`
       },
       remove: async path => {
         setting.onChange?.('remove', path)

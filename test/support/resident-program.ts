@@ -46,6 +46,8 @@ function filesOf(process: number, folder: string): Files {
     mode: path => files.mode(at(path)),
     rename: (from, to) => files.rename(at(from), at(to)),
     replace: (path, text, mode) => files.replace(at(path), text, mode),
+    create: (path, text) => files.create(at(path), text),
+    version: path => files.version(at(path)),
     remove: path => files.remove(at(path)),
     createTemporary: files.createTemporary,
   }

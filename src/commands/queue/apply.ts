@@ -24,8 +24,8 @@ import { columns, singleRecord } from '../../output/view.ts'
 import { joinList, pluralize } from '../../values/format.ts'
 import { repositoryName } from '../../values/repository.ts'
 import { fileName, textual } from '../../values/types.ts'
-import { applyPlan, suggestDiff } from './apply/apply-plan.ts'
-import { readSettingsRecord, writeSettingsRecord } from './apply/settings-record.ts'
+import { applyPlan, requireRecorded, suggestDiff } from './apply/apply-plan.ts'
+import { readSettingsRecord, settingsRecordText, warnNotUndone } from './apply/settings-record.ts'
 import { fileInput, includeStateInput, readItems, settingsOf } from './shared/files/described-queues.ts'
 import {
   combineDigests,
@@ -36,6 +36,7 @@ import {
   type PlanResults,
 } from './shared/plan.ts'
 import { differenceRecord, printPlans } from './shared/print-plans.ts'
+import { correctRecord, openRecordFile } from './shared/record-file.ts'
 import { suggestUndo } from './shared/setting-changes.ts'
 
 /** The result of a queue. One that needs no change has no receipt. */
@@ -70,14 +71,19 @@ const printResult = (record: JsonObject, { printer }: Cli): Promise<void> =>
     screen: () => ({ sentence: record.ok === true ? (getString(record, 'message') ?? '') : '' }),
   })
 
-/** Applies plans one after another, and prints their results. Returns the errors. */
-async function applyPlans(
-  plans: readonly Plan[],
-  includesState: boolean,
-  cli: Cli,
-): Promise<readonly Failed[]> {
+interface ApplyOptions {
+  readonly includesState: boolean
+  /** Whether there is a record of the queues that are changed. */
+  readonly isRecorded: boolean
+}
+
+/** Applies plans one after another, and prints their results. Returns the errors, and what was changed or may have been. */
+async function applyPlans(plans: readonly Plan[], { includesState, isRecorded }: ApplyOptions, cli: Cli) {
+  const changed = new Set<Plan>()
   const work = async (plan: Plan) => {
-    const { record, failure } = await applyPlan(plan, includesState, cli)
+    if (isRecorded && hasDifferences(plan)) await requireRecorded(plan, includesState, cli)
+    const { record, failure, mayBeChanged } = await applyPlan(plan, includesState, cli)
+    if (mayBeChanged) changed.add(plan)
     if (record !== undefined) await printResult(record, cli)
     if (failure !== undefined) throw failure
     if (cli.results !== 'screen' || plan.live === undefined) return
@@ -91,10 +97,11 @@ async function applyPlans(
     name: () => undefined,
     differInAccess: true,
   })
-  const failed = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [{ failure }]))
+  const failed: Failed[] = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [{ failure }]))
   const rest = plans.slice(outcomes.length)
-  if (rest.length === 0 || failed.some(({ failure }) => failure.kind === 'interrupted')) return failed
-  return [...failed, { failure: interruptedApplyError(rest, cli) }]
+  const isSaid = failed.some(({ failure }) => failure.kind === 'interrupted')
+  if (rest.length > 0 && !isSaid) failed.push({ failure: interruptedApplyError(rest, cli) })
+  return { failed, changed }
 }
 
 const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): MergeqError =>
@@ -166,16 +173,17 @@ export const queueApplyCommand = command({
     'mergeq queue apply -f queue.yaml --create',
     'mergeq queue apply -f queues/ --record before.json',
   ],
-  async run({ file, yes, create, record, ifMatch, includeState, set }, cli) {
-    const { logger, options, printer } = cli
+  async run({ file, yes, create, record: path, ifMatch, includeState, set }, cli) {
+    const { logger, printer } = cli
     const items = await readItems(file, { includeState, set }, cli)
-    if (options.dryRun) {
+    if (cli.options.dryRun) {
       await logger.info('Dry run: the live queues were read, and nothing was changed.')
       const reading = await createPlans(items, includeState, withoutDryRun(cli))
       await checkDigest(reading, ifMatch, file)
       return printPlans(reading, cli)
     }
     if (!yes && !canPrompt(cli)) throw promptError(cli)
+    const record = path === undefined ? undefined : await openRecordFile(path, cli)
     const earlier = record === undefined ? [] : await readSettingsRecord(record, yes, cli)
     const reading = await createPlans(items, includeState, cli)
     const { plans } = reading
@@ -202,15 +210,26 @@ export const queueApplyCommand = command({
     }
     for (const plan of plans)
       if (!applicable.includes(plan)) failed.push({ failure: missingQueueError(plan) })
-    if (record !== undefined && changedPlans.length > 0)
-      await writeSettingsRecord(record, earlier, changedPlans, cli)
-    failed.push(...(await applyPlans(applicable, includeState, cli)))
-    if (record !== undefined && changedPlans.length > 0 && cli.messages === 'person')
+    if (record !== undefined && changedPlans.length > 0) {
+      await record.write(settingsRecordText(earlier, changedPlans))
+      await warnNotUndone(record.path, changedPlans, cli)
+    }
+    const options = { includesState: includeState, isRecorded: record !== undefined }
+    const applied = await applyPlans(applicable, options, cli)
+    failed.push(...applied.failed)
+    if (record !== undefined && applied.changed.size < changedPlans.length) {
+      const corrected = settingsRecordText(
+        earlier,
+        changedPlans.filter(plan => applied.changed.has(plan)),
+      )
+      await correctRecord(record.write(corrected), 'It still names queues that were not changed.', cli)
+    }
+    if (record !== undefined && applied.changed.size > 0 && cli.messages === 'person')
       await logger.info(
-        `To undo the changes, run: ${cli.settings.commandLine(['queue', 'apply', '-f', record], { repo: null, targetBranch: null })}`,
+        `To undo the changes, run: ${cli.settings.commandLine(['queue', 'apply', '-f', record.path], { repo: null, targetBranch: null })}`,
       )
     else if (record !== undefined && changedPlans.length === 0)
-      await logger.info(`Nothing changes: ${record} was not written.`)
+      await logger.info(`Nothing changes: ${record.path} was not written.`)
     await printer.end()
     return reportFailures(failed, cli)
   },

@@ -5,13 +5,12 @@ import { fileName } from '../../values/types.ts'
 import { restoreStates } from './resume/restore-states.ts'
 import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
-const { options, exits, ...shared } = stateCommand
+const { options, ...shared } = stateCommand
 
 export const queueResumeCommand = command({
   ...shared,
   name: 'queue resume',
   summary: 'Resume testing and merging',
-  exits: [...exits, 'stale'],
   options: {
     ...options,
     from: option(

@@ -4,15 +4,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { lockPath } from '../../../src/host/lock.ts'
 import { type Freeze, frozenBranches, openFreeze } from '../../support/freeze.ts'
-import { noon, type Seen } from '../../support/harness.ts'
+import type { Seen } from '../../support/harness.ts'
 import { sampleRuns } from '../../support/sample.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const pause = 'queue pause --all --record f.json --yes'
 const resume = 'queue resume --from f.json --yes'
-
-/** For a run that waits for another one: no time passes while it does. */
-const patient = { clock: { now: noon, sleep: () => new Promise<void>(resolve => setTimeout(resolve, 1)) } }
 
 const isUpdateOf = ({ path, body }: Seen, branch: string) =>
   path.endsWith('updateQueue') && body.includes(`"${branch}"`)
@@ -124,6 +121,80 @@ test('the lock is beside the file, and is broken 10 seconds after its last sign 
   }
 })
 
+describe('a record that another command writes meanwhile', () => {
+  const lines = [
+    'queue pause --all --record f.json',
+    'queue drain -f q.yaml --record f.json',
+    'queue apply -f q.yaml --record f.json',
+  ]
+  const answers = [
+    { words: '--yes', before: undefined },
+    { words: '--yes', before: '[]' },
+    { words: '', before: undefined },
+  ]
+  const runs = lines.flatMap(line => answers.map(how => [`${line} ${how.words}`.trim(), how.before] as const))
+  const person = { terminal: true, inputTerminal: true, typed: ['y'] }
+
+  test.each(runs)('%s, where the file was %s before: 2, and nothing is changed', async (line, before) => {
+    const freeze = openFreeze(undefined, ({ path }, { disk }) => {
+      if (/Metrics|getQueue/.test(path)) disk.set('f.json', '[ ]')
+      return undefined
+    })
+    freeze.disk.set('q.yaml', 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n')
+    if (before !== undefined) freeze.disk.set('f.json', before)
+    const { code, err, requests } = await freeze.mergeq(line, line.endsWith('--yes') ? {} : person)
+    expect(code, err).toBe(2)
+    expect(err).toContain('f.json was written by another command meanwhile.')
+    expect(requests.filter(({ path }) => path.endsWith('updateQueue'))).toEqual([])
+    expect(freeze.disk.get('f.json')).toBe('[ ]')
+  })
+})
+
+describe('a queue that somebody changes after it was recorded', () => {
+  const apply = 'queue apply -f q.yaml --record f.json --yes'
+  test.each([pause, apply])('%s: skipped with 14, and not in the record', async line => {
+    let isWritten = false
+    let settings: Readonly<Record<string, unknown>> = { concurrency: 1 }
+    const freeze = openFreeze(undefined, ({ path, body }, { states, disk }) => {
+      if (!isWritten && (disk.get('f.json') ?? '').includes('"main"')) {
+        isWritten = true
+        states.main = 'draining'
+        settings = { concurrency: 3 }
+      }
+      if (!line.startsWith('queue apply')) return undefined
+      if (path.endsWith('updateQueue')) settings = { ...settings, ...JSON.parse(body) }
+      return { body: JSON.stringify({ ...settings, state: 'running', enqueuedPullRequests: [] }) }
+    })
+    freeze.disk.set('q.yaml', 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n')
+    const { code, err, out, requests } = await freeze.mergeq(line)
+    expect(code, err).toBe(14)
+    expect(err + out).toMatch(
+      /queue for main of acme\/web .*; it was not changed\. To change it, run it again\./,
+    )
+    expect(requests.filter(seen => isUpdateOf(seen, 'main'))).toEqual([])
+    expect(freeze.row('main')).toBeUndefined()
+    expect((await freeze.mergeq(line)).code).toBe(0)
+    expect(isWritten).toBe(true)
+  })
+})
+
+test.each([pause, 'queue apply -f q.yaml --record f.json --yes'])(
+  '%s: an error of the last write hides no result',
+  async line => {
+    let writes = 0
+    const freeze = openFreeze(undefined, seen => (isUpdateOf(seen, 'main') ? { status: 400 } : undefined))
+    freeze.disk.set('q.yaml', 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n')
+    const last = line.startsWith('queue apply') ? 1 : 2
+    const onChange = (what: string) => {
+      if (/^(create|replace)$/.test(what) && ++writes > last) throw new Error('no space left on device')
+    }
+    const { code, err, out } = await freeze.mergeq(line, { onChange })
+    expect(code, err).toBe(6)
+    expect(err).toContain('no space left on device. It still names queues that were not changed.')
+    expect(out.split('\n').length).toBe(line === pause ? 4 : 2)
+  },
+)
+
 describe('what limits --all', () => {
   test.each([
     ['', { MERGEQ_REPO: 'acme/web' }, 'MERGEQ_REPO limits this to acme/web.\n'],
@@ -189,12 +260,8 @@ test('whatever goes wrong, the same commands again freeze all queues, and restor
   const runLine = async (line: string, how: Run = {}) => {
     ;[run, requests, left] = [how, 0, undefined]
     const lines = how.isTwice ? [line, line] : [line]
-    const outcomes = await Promise.all(
-      lines.map(each => freeze.mergeq(`${each} --retries 0`, how.isTwice ? patient : {})),
-    )
+    const outcomes = await Promise.all(lines.map(each => freeze.mergeq(`${each} --retries 0`)))
     Object.assign(freeze, left)
-    // The lock of a process that has died is broken after 10 seconds.
-    freeze.disk.delete('f.json.lock')
     return Math.max(...outcomes.map(({ code }) => code))
   }
   await fc.assert(

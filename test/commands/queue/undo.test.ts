@@ -115,21 +115,21 @@ describe('the file of a record', () => {
     })
     expect(seen).toEqual([true])
     const onChange = (how: string) => {
-      if (how === 'replace') throw new Error('read-only file system')
+      if (how === 'create') throw new Error('read-only file system')
     }
     const { code, requests } = await run('--yes', { onChange })
     expect({ code, sent: namesOf(requests) }).toEqual({ code: 16, sent: ['getQueue'] })
   })
 
   test('leaves out what cannot be set again, and says so', async () => {
-    let isFirst = true
+    let isChanged = false
     const disk = new Map<string, string>()
     const { err } = await run('--yes', {
       ...withFile('settings: {batchingMaxWaitTimeMinutes: 5}'),
       disk,
       answer: queueThat(operation => {
-        if (operation !== 'getQueue' || !isFirst) return undefined
-        isFirst = false
+        isChanged ||= operation === 'updateQueue'
+        if (operation !== 'getQueue' || isChanged) return undefined
         return { body: JSON.stringify({ ...live, batchingMaxWaitTimeMinutes: 0 }) }
       }),
     })

@@ -29,6 +29,8 @@ interface ApplyResult {
   /** The record to print; undefined if nothing was sent. */
   readonly record: JsonObject | undefined
   readonly failure?: MergeqError
+  /** Whether the queue was changed, or may have been. */
+  readonly mayBeChanged: boolean
 }
 
 export const suggestDiff = (path: string): string =>
@@ -76,6 +78,20 @@ async function readBack({ queue, name, path }: Plan, wanted: JsonObject, include
     if (missing.length === 0) break
   }
   return { settings, missing }
+}
+
+/** Throws a `stale` error if somebody has changed the settings of a queue since its plan was made and recorded. */
+export async function requireRecorded(
+  { queue, name, digest }: Plan,
+  includesState: boolean,
+  cli: Cli,
+): Promise<void> {
+  const live = await readLive(queue, includesState, cli)
+  if ((await settingsDigest(live?.settings ?? null)) === digest) return
+  throw new MergeqError(
+    'stale',
+    `The settings of the queue for ${name} are not those in the record any more; it was not changed. To change it, run it again.`,
+  )
 }
 
 /** What is known of a queue that was created. */
@@ -139,7 +155,7 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
   if (!hasDifferences(plan)) {
     const message = `The queue for ${plan.name} is up to date.`
     const record = { ...identity, ok: true, result: 'unchanged', before: {}, after: {}, exit: 0, message }
-    return { record: { ...record, changed: [], digest: plan.digest } }
+    return { record: { ...record, changed: [], digest: plan.digest }, mayBeChanged: false }
   }
   let lastOperation: Operation = updateQueue
   let delivery: Delivery = 'confirmed'
@@ -193,15 +209,20 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
           digest: await settingsDigest(after.settings),
         },
         failure,
+        mayBeChanged: true,
       }
     }
     creation = { ...creation, isSet: true }
     if (creation.isPaused && state !== 'PAUSED') await send(updateQueue, { state })
     const shown = live === undefined && includesState ? { ...after.settings, state } : after.settings
-    return { record: { ...receipt(undefined, shown), digest: await settingsDigest(shown) } }
+    return {
+      record: { ...receipt(undefined, shown), digest: await settingsDigest(shown) },
+      mayBeChanged: true,
+    }
   } catch (error) {
     const failure = explain(toMergeqError(error))
     const wasSent = sent !== 'nothing' || failure.details.delivery !== undefined
-    return { record: wasSent ? receipt(failure) : undefined, failure }
+    const mayBeChanged = sent !== 'nothing' || failure.details.delivery === 'unknown'
+    return { record: wasSent ? receipt(failure) : undefined, failure, mayBeChanged }
   }
 }

@@ -4,8 +4,9 @@ import type { Cli } from '../../../command/command.ts'
 import { joinList } from '../../../values/format.ts'
 import { parseRepository, queueKey, repositoryName } from '../../../values/repository.ts'
 import type { QueueFile } from '../shared/files/queue-file.ts'
-import { outputError, readQueueFiles } from '../shared/files/read-queue-file.ts'
+import { readQueueFiles } from '../shared/files/read-queue-file.ts'
 import type { Plan } from '../shared/plan.ts'
+import type { RecordFile } from '../shared/record-file.ts'
 
 /** A queue of a record, as a queue file has it. */
 type RecordedQueue = QueueFile & Required<Pick<QueueFile, 'repo' | 'targetBranch'>>
@@ -21,11 +22,11 @@ const keyOf = ({ repo, targetBranch }: RecordedQueue): string =>
  * an earlier record without --yes.
  */
 export async function readSettingsRecord(
-  path: string,
+  { path, wasThere }: RecordFile,
   yes: boolean,
   cli: Cli,
 ): Promise<readonly RecordedQueue[]> {
-  if (!(await cli.host.files.exists(path))) return []
+  if (!wasThere) return []
   if (!yes)
     throw usageError(
       `${path} already exists.`,
@@ -53,25 +54,21 @@ const missingIn = ({ live, differences }: Plan): readonly string[] =>
         .map(({ setting }) => setting)
         .filter(setting => live.unsettable.includes(setting) || !Object.hasOwn(live.settings, setting))
 
-/**
- * Writes the settings of the queues of plans before they are applied, and keeps other queues of an earlier record.
- * Says what the record cannot undo. Throws an output error if the file cannot be written.
- */
-export async function writeSettingsRecord(
-  path: string,
-  earlier: readonly RecordedQueue[],
-  plans: readonly Plan[],
-  { host, logger }: Cli,
-): Promise<void> {
+/** Returns the record of plans, which keeps the other queues of an earlier one. */
+export function settingsRecordText(earlier: readonly RecordedQueue[], plans: readonly Plan[]): string {
   const queues = new Map(earlier.map(file => [keyOf(file), file]))
   for (const plan of plans) {
     const record = recordOf(plan)
     queues.set(keyOf(record), record)
   }
-  const document = [...queues.values()].map(file => ({ ...file }))
-  await host.files.replace(path, `${stringifyJson(document, true)}\n`).catch((error: Error) => {
-    throw outputError(path, error)
-  })
+  return `${stringifyJson(
+    [...queues.values()].map(file => ({ ...file })),
+    true,
+  )}\n`
+}
+
+/** Says what a record of plans cannot undo. */
+export async function warnNotUndone(path: string, plans: readonly Plan[], { logger }: Cli): Promise<void> {
   const created = plans.filter(({ live }) => live === undefined).map(({ name }) => name)
   if (created.length > 0) await logger.info(`${path} does not undo the creation of: ${joinList(created)}.`)
   for (const plan of plans) {

@@ -6,6 +6,7 @@ import { isSameState, stateWords } from '../../../domain/states.ts'
 import { parseRepository, queueName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
 import { printReads } from '../shared/all-queues.ts'
+import { correctRecord, openRecordFile } from '../shared/record-file.ts'
 import { isSettable, type SettableState, setQueueState } from '../shared/states/change-one.ts'
 import {
   changeStates,
@@ -13,7 +14,7 @@ import {
   type StateChange,
   type StateChangeResult,
 } from '../shared/states/change-several.ts'
-import { type RecordedChange, readStateRecord, writeStateRecord } from '../shared/states/record.ts'
+import { type RecordedChange, readStateRecord, stateRecordText } from '../shared/states/record.ts'
 import { requireAnswer } from '../shared/states/state-command.ts'
 import { describeChanges } from '../shared/states/words.ts'
 
@@ -30,6 +31,7 @@ export async function restoreStates(cli: Cli, path: string, yes: boolean): Promi
     if (cli.args.has(name))
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   requireAnswer(yes, cli)
+  const record = await openRecordFile(path, cli)
   const rows = await readStateRecord(path, 'mergeq queue pause --all --record writes one.', cli)
   const restorations = rows.map((row): Restoration => {
     const queue = { repo: parseRepository(row.repo), targetBranch: row.targetBranch }
@@ -52,9 +54,7 @@ export async function restoreStates(cli: Cli, path: string, yes: boolean): Promi
     const at = toIso(cli.host.clock.now())
     const noted = rows.map(row => (restored.has(row) ? { restored: at, ...row } : row))
     if (path !== '-' && restored.size > 0)
-      await writeStateRecord(path, noted, cli).catch(({ message }: Error) =>
-        cli.logger.warn(`${message} The states are restored all the same.`),
-      )
+      await correctRecord(record.write(stateRecordText(noted)), 'The states are restored all the same.', cli)
   }
 }
 

@@ -5,7 +5,7 @@ import { openInput } from '../../../../command/input-files.ts'
 import { isSameState, normalizeState } from '../../../../domain/states.ts'
 import { parseRepository, queueName, repositoryKey } from '../../../../values/repository.ts'
 import { readText } from '../../../../values/text.ts'
-import { outputError } from '../files/read-queue-file.ts'
+import type { RecordFile } from '../record-file.ts'
 
 /** What a record has of a queue (docs/reference/cli.md, "Several queues"). */
 export interface RecordedChange {
@@ -58,11 +58,11 @@ export async function readStateRecord(
  * a usage error if there is another file, or an earlier record without --yes.
  */
 export async function readEarlierRecord(
-  path: string,
+  { path, wasThere }: RecordFile,
   yes: boolean,
   cli: Cli,
 ): Promise<readonly RecordedChange[]> {
-  if (!(await cli.host.files.exists(path))) return []
+  if (!wasThere) return []
   const rows = await readStateRecord(path, 'Use another file.', cli)
   if (rows.length > 0 && rows.every(({ restored }) => restored !== undefined)) return []
   if (!yes)
@@ -97,16 +97,8 @@ export function continueRecord(
   return [...rows.values()]
 }
 
-export async function writeStateRecord(
-  path: string,
-  rows: readonly RecordedChange[],
-  { host: { files } }: Cli,
-): Promise<void> {
-  const text = `${stringifyJson(
+export const stateRecordText = (rows: readonly RecordedChange[]): string =>
+  `${stringifyJson(
     rows.map(row => ({ ...row })),
     true,
   )}\n`
-  await files.replace(path, text).catch((error: Error) => {
-    throw outputError(path, error)
-  })
-}

@@ -2,7 +2,7 @@ import { list, outline } from '../../../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../../../api/operations/metrics.ts'
 import { getQueue } from '../../../../api/operations/queues.ts'
 import { receiptRecord } from '../../../../api/operations/receipts.ts'
-import { toMergeqError, usageError } from '../../../../base/errors.ts'
+import { MergeqError, toMergeqError, usageError } from '../../../../base/errors.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { canPrompt, confirm, promptError } from '../../../../command/confirm.ts'
 import { withoutDryRun } from '../../../../command/dry-run.ts'
@@ -11,13 +11,14 @@ import { flag, option } from '../../../../command/inputs.ts'
 import { sendChange } from '../../../../command/send.ts'
 import { forEachQueue } from '../../../../command/several-queues.ts'
 import { queueInput } from '../../../../command/values.ts'
-import { isSameState } from '../../../../domain/states.ts'
+import { isSameState, stateWords } from '../../../../domain/states.ts'
 import { type Queue, repositoryName } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { printSelection, selectQueues, severalQueues, unlessSeveral } from '../all-queues.ts'
+import { correctRecord, openRecordFile } from '../record-file.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-one.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './change-several.ts'
-import { continueRecord, type RecordedChange, readEarlierRecord, writeStateRecord } from './record.ts'
+import { continueRecord, type RecordedChange, readEarlierRecord, stateRecordText } from './record.ts'
 import { describeChanges, recordAdvice, stateChangeColumns, stateChangeRecord, verbs } from './words.ts'
 
 interface SeveralOptions {
@@ -31,7 +32,7 @@ interface SeveralOptions {
 export const stateCommand = {
   operation: setQueueState,
   alsoSends: [getQueue, getMergeQueueMetrics],
-  exits: ['output'] as const,
+  exits: ['output', 'stale'] as const,
   options: {
     queue: unlessSeveral(queueInput),
     ...severalQueues('Change'),
@@ -85,7 +86,8 @@ async function changeAllStates(
 ): Promise<number> {
   requireAnswer(yes, cli)
   const { dryRun } = cli.options
-  const earlier = path === undefined || dryRun ? [] : await readEarlierRecord(path, yes, cli)
+  const record = path === undefined || dryRun ? undefined : await openRecordFile(path, cli)
+  const earlier = record === undefined ? [] : await readEarlierRecord(record, yes, cli)
   if (dryRun && cli.results === 'screen') {
     const named = await selectQueues(file, withoutDryRun(cli)).catch(() => undefined)
     cli.host.interrupted.throwIfAborted()
@@ -100,7 +102,7 @@ async function changeAllStates(
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const save = async (rows: readonly RecordedChange[]) => {
-    if (path !== undefined) await writeStateRecord(path, rows, cli)
+    await record?.write(stateRecordText(rows))
   }
   // A file that cannot be written ends the command before anything is read.
   await save(earlier)
@@ -122,6 +124,7 @@ async function changeAllStates(
     const { before, after } = planned
     if (isSameState(before, state)) return { result: 'unchanged', before, after }
     try {
+      if (record !== undefined) await requireRecorded(item, before, cli)
       await sendChange(cli, setQueueState, { ...item.queue, state })
     } catch (error) {
       if (toMergeqError(error).details.delivery !== 'unknown') refused.add(planned)
@@ -132,6 +135,20 @@ async function changeAllStates(
   try {
     return await changeStates(cli, queues, change, { limit, note, record: path, file })
   } finally {
-    if (refused.size > 0) await save(continueRecord(earlier, changes, each => !refused.has(each)))
+    if (refused.size > 0) {
+      const corrected = continueRecord(earlier, changes, each => !refused.has(each))
+      await correctRecord(save(corrected), 'It still names queues that were not changed.', cli)
+    }
   }
+}
+
+/** Throws a `stale` error if somebody has changed the state of a queue since it was recorded. */
+async function requireRecorded(item: StateChange, before: string, cli: Cli): Promise<void> {
+  const now = await readState(item, cli)
+  if (isSameState(now, before)) return
+  const found = `is ${stateWords(now) || 'in no known state'}, not ${stateWords(before)} as in the record`
+  throw new MergeqError(
+    'stale',
+    `The queue for ${item.name} ${found}; it was not changed. To change it, run it again.`,
+  )
 }
