@@ -63,6 +63,8 @@ export interface PollOptions<T, R, J extends Judgement<T>> {
    * Resolves to whether the wait goes on.
    */
   onChange(judgements: readonly (J | Judgement<T>)[]): Promise<boolean>
+  /** Returns the end of the sentence that says that an outage begins; by default `Still waiting.` */
+  describeWaiting?(): string
   /** Called when an outage begins and when it is over, with a sentence that says so. */
   onOutage(text: string, isOver: boolean): Promise<void>
   /** Runs the rounds after the first. */
@@ -195,7 +197,10 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
   const noteOutage = async ([failure]: readonly MergeqError[], hasValue: boolean) => {
     if (failure !== undefined && outageSince === undefined && waiting.length > 0) {
       outageSince = limit.elapsed()
-      await onOutage(`${withPeriod(failure.message)} Still waiting.`, false)
+      await onOutage(
+        `${withPeriod(failure.message)} ${options.describeWaiting?.() ?? 'Still waiting.'}`,
+        false,
+      )
     } else if (failure === undefined && hasValue && outageSince !== undefined) {
       const duration = formatAge(limit.elapsed() - outageSince)
       outageSince = undefined

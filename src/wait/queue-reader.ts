@@ -1,19 +1,16 @@
 import { callOperation } from '../api/call.ts'
-import { incompleteListError, readList, readToEnd } from '../api/list.ts'
-import { getSubmittedPullRequest, listPullRequests } from '../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { withTimeline } from '../api/reads/extra-reads.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { isNotFound, isPermanent, toMergeqError } from '../base/errors.ts'
-import { getNumber, type JsonObject } from '../base/json.ts'
-import { mapConcurrent } from '../base/scheduling.ts'
+import { isPermanent, toMergeqError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
+import { mapConcurrent, memoize } from '../base/scheduling.ts'
 import type { QueueActivity } from '../domain/metrics/last-hour.ts'
 import type { QueueEntry } from '../domain/queue-entries.ts'
-import { isFailedOrCancelled, stateOf, terminalOutcome } from '../domain/states.ts'
 import type { Queue } from '../values/repository.ts'
 import {
   departedEntries,
   departureChange,
-  earlierDeparture,
   type QueueChange,
   type QueueSnapshot,
   queueChanges,
@@ -60,73 +57,37 @@ async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceCli
   }
 }
 
-/**
- * Reads which pull requests left a queue since a moment, and are not in it now. A service without the operation is
- * warned of once; any other error is thrown, because a departure would be lost.
- */
-async function readEarlierDepartures(
-  { entries }: QueueSnapshot,
-  queue: Queue,
-  { since, startedAt }: Pick<ReaderOptions, 'since' | 'startedAt'>,
-  client: ServiceClient,
-): Promise<readonly QueueChange[]> {
-  const { list } = listPullRequests
-  if (since === undefined || list === undefined) return []
-  const records = new Map<number, JsonObject>()
-  const take = (record: JsonObject) => {
-    const pr = getNumber(record, 'prNumber')
-    // One that finished may have been submitted again.
-    if (pr !== undefined && !entries.has(pr) && terminalOutcome(stateOf(record)) !== undefined)
-      records.set(pr, record)
-  }
-  try {
-    const values = { ...queue, since, states: [], limit: undefined, maxPages: undefined, pageSize: undefined }
-    const end = await readToEnd(readList(client, list(values, startedAt, client.nameOf)), take)
-    if (end.isBroken) throw incompleteListError(end)
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (!isNotFound(failure)) throw failure
-    await client.logger.warnOnce(`Departures before the start are not known: ${failure.message}`)
-    return []
-  }
-  const departures: QueueChange[] = []
-  for (const [pr, record] of records) {
-    const params = { ...queue, pr }
-    const complete = isFailedOrCancelled(stateOf(record))
-      ? await withTimeline(client, record, params, { limits: { maxRetries: 0 } })
-      : record
-    departures.push(earlierDeparture(pr, complete, client.host.clock.now()))
-  }
-  return departures.sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
-}
-
 /** Creates a function that reads the queue and compares it with the previous reading. */
 export function createQueueReader(values: Queue, options: ReaderOptions): QueueReader {
   const { atOnce, share = ask => ask() } = options
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
+  const readEnds = memoize(async () => {
+    const { since, startedAt } = options
+    if (since === undefined) return async () => []
+    const { createDepartureReader } = await import('./earlier-departures.ts')
+    return createDepartureReader(values, { since, startedAt })
+  })
   return async (client, limits = {}) => {
     const ask = () => requestQueue(client, values, { limits })
-    const { queue, at } = (await share(ask)) ?? (await ask())
+    const { queue, at, date = at } = (await share(ask)) ?? (await ask())
     const after = snapshotOf(queue)
-    if (before === undefined) {
-      const changes = await readEarlierDepartures(after, values, options, client)
-      before = after
-      return { queue, isFirst: true, changes }
-    }
-    const last = before
+    const last = before ?? after
     const changes = queueChanges(last, after, unlistedStates, at)
     const departures: QueueChange[] = []
     const work = (entry: QueueEntry) => readDeparture(entry, values, client)
     for await (const change of mapConcurrent(departedEntries(last, after), atOnce, work))
       departures.push(change)
+    const ends = await (await readEnds())(client, { after, departures, unlistedStates, date })
+    const isFirst = before === undefined
     before = after
+    for (const { pr } of ends) if (pr !== null) unlistedStates.delete(pr)
     for (const pr of after.entries.keys()) unlistedStates.delete(pr)
     for (const { pr, from, to } of departures) {
       const state = to ?? from
       if (pr !== null && state !== null && (to === null || to === 'NOT_READY')) unlistedStates.set(pr, state)
     }
-    return { queue, isFirst: false, changes: [...departures, ...changes] }
+    return { queue, isFirst, changes: [...departures, ...ends, ...changes] }
   }
 }

@@ -13,6 +13,8 @@ interface Pull {
   /** When it left, and how. */
   readonly leftAt: number
   readonly to: string
+  /** Whether the list of the queue never shows it. */
+  readonly isHidden?: boolean
 }
 
 interface Line {
@@ -23,6 +25,7 @@ interface Line {
   readonly from: string | null
   readonly to: string | null
   readonly at: string
+  readonly oldest?: number
 }
 
 /** A service of 60 queues whose pull requests leave at their times. */
@@ -42,7 +45,9 @@ function openService(pulls: Readonly<Record<string, readonly Pull[]>> = {}, list
       return {
         body: JSON.stringify({
           state: 'running',
-          enqueuedPullRequests: all.filter(({ leftAt }) => clock.now < leftAt).map(record),
+          enqueuedPullRequests: all
+            .filter(({ leftAt, isHidden }) => clock.now < leftAt && isHidden !== true)
+            .map(record),
         }),
       }
     if (operation === 'listPullRequests' && !listsEnds) return { status: 404, body: 'Not Found' }
@@ -72,7 +77,8 @@ function openService(pulls: Readonly<Record<string, readonly Pull[]>> = {}, list
           // What is sent at a time comes before the first response.
           await turn()
           open--
-          return answer(seen) ?? serve(seen)
+          const date = new Date(clock.now).toUTCString()
+          return answer(seen) ?? { headers: { date }, ...serve(seen) }
         },
       })
       const lines: readonly Line[] = outcome.out
@@ -150,7 +156,10 @@ describe('queue watch of 60 queues', () => {
       left: names.slice(1).map((_, index) => index + 2),
     })
     expect(new Set(changes.map(({ to }) => to))).toEqual(new Set(['MERGED']))
-    expect(err.match(/Still waiting\.|responds again/g)).toEqual(['Still waiting.', 'responds again'])
+    expect(err.match(/Still waiting.*|responds again/g)).toEqual([
+      'Still waiting: 60 of 60 queues were not read for up to 1m.',
+      'responds again',
+    ])
     const rounds = service.requests.length / 60
     expect(rounds).toBeLessThan(30)
   })
@@ -221,6 +230,55 @@ describe('queue watch of 60 queues', () => {
     })
   })
 
+  test('--since also tells what left without being listed, every five minutes and once', async () => {
+    const service = openService({
+      r1: [{ pr: 1, leftAt: noon + 7 * minute, to: 'cancelled', isHidden: true }],
+      r2: [
+        { pr: 2, leftAt: noon + 8 * minute, to: 'merged' },
+        { pr: 3, leftAt: noon + 12 * minute, to: 'failed', isHidden: true },
+      ],
+      r3: [{ pr: 4, leftAt: noon - 30_000, to: 'merged' }],
+    })
+    const { changes } = await service.watch('--since 10m --for 31m --interval 1m')
+    expect(changes.map(({ pr, from, to, at }) => [pr, from, to, at])).toEqual([
+      [4, null, 'MERGED', iso(noon - 30_000)],
+      [2, 'TESTING', 'MERGED', iso(noon + 8 * minute)],
+      [1, null, 'CANCELLED', iso(noon + 7 * minute)],
+      [3, null, 'FAILED', iso(noon + 12 * minute)],
+    ])
+    const lists = service.requests.filter(({ path }) => path.endsWith('listPullRequests')).length
+    expect(lists).toBe(60 * 7)
+    const without = openService({}, false)
+    await without.watch('--since 10m --for 31m --interval 1m')
+    expect(without.requests.filter(({ path }) => path.endsWith('listPullRequests')).length).toBe(60)
+  })
+
+  test('a round that was cut goes on with the queue that was read longest ago', async () => {
+    const service = openService()
+    const readAt = new Map(names.map(name => [name, noon]))
+    const [ages, refusals]: [number[], string[]] = [[], []]
+    let [window, count] = [0, 0]
+    const { err, lines } = await service.watch('--for 10m --heartbeat 1m', ({ body }) => {
+      const index = Math.floor(service.clock.now / 10_000)
+      if (index !== window) [window, count] = [index, 0]
+      if (++count > 30) {
+        refusals.push(body)
+        const left = 10_000 - (service.clock.now % 10_000)
+        return { status: 429, headers: { 'retry-after': String(Math.ceil(left / 1_000)) } }
+      }
+      readAt.set(JSON.parse(body).repo.name, service.clock.now)
+      ages.push(service.clock.now - Math.min(...readAt.values()))
+      return undefined
+    })
+    expect(Math.max(...ages)).toBeLessThanOrEqual(30_000)
+    expect(service.clock.now - Math.min(...readAt.values())).toBeLessThanOrEqual(30_000)
+    expect(err).toContain('Still waiting: 30 of 60 queues were not read yet.\n')
+    const beats = lines.filter(({ type }) => type === 'heartbeat')
+    expect(beats.length).toBeGreaterThanOrEqual(9)
+    for (const { oldest } of beats) expect(oldest).toBeLessThanOrEqual(30)
+    expect(refusals.length, 'those that were sent at the same time').toBeLessThan(60 * 5)
+  })
+
   test('--heartbeat is a line this often, in an outage too', async () => {
     const { lines } = await openService().watch('--heartbeat 30s --for 5m', () => undefined)
     const beats = lines.filter(({ type }) => type === 'heartbeat')
@@ -228,7 +286,9 @@ describe('queue watch of 60 queues', () => {
       30, 60, 90, 120, 150, 180, 210, 240, 270, 300,
     ])
     const down = await openService().watch('--heartbeat 30s --for 5m', () => ({ status: 503 }))
-    expect(down.lines.filter(({ type }) => type === 'heartbeat').length).toBeGreaterThanOrEqual(9)
+    const silent = down.lines.filter(({ type }) => type === 'heartbeat')
+    expect(silent.length).toBeGreaterThanOrEqual(9)
+    for (const { at, oldest } of silent) expect(oldest).toBe((Date.parse(at) - noon) / 1_000)
   })
 
   test.each([

@@ -25,7 +25,7 @@ export const queueChangeRecord = extended(changeRecord, queueNameFields)
 /** What the change of a pull request that left the queue has besides: the submitter if that is known. */
 export const submitterFields = { author: 'string', submittedBy: 'string' }
 
-export const heartbeatRecord = ownRecord({ type: oneOf('heartbeat'), at: 'string' })
+export const heartbeatRecord = ownRecord({ type: oneOf('heartbeat'), at: 'string', oldest: 'number' })
 
 export const queueChangeColumns = columns(
   ['AT', 'at'],
@@ -68,13 +68,14 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
     print({ type: 'queue', at: toIso(host.clock.now()), ...recordOf(place), ...queue })
   let beatAt = host.clock.monotonic()
   /** Sleeps, and gives signs of life in time. */
-  const sleepWithBeats = async (delay: number, interval: number) => {
+  const sleepWithBeats = async (delay: number, interval: number, oldest: () => number) => {
     const { clock, interrupted } = host
     const wakeAt = clock.monotonic() + delay
     for (;;) {
       if (clock.monotonic() - beatAt >= interval) {
         beatAt = clock.monotonic()
-        await print({ type: 'heartbeat', at: toIso(clock.now()) })
+        const seconds = Math.floor(oldest() / 1_000)
+        await print({ type: 'heartbeat', at: toIso(clock.now()), oldest: seconds })
       }
       const now = clock.monotonic()
       if (now >= wakeAt) return
@@ -106,6 +107,8 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
       } else await logger.error(withResource(failure, queueName(place)))
     },
     notify: text => logger.info(text),
-    ...(heartbeat === undefined ? {} : { sleep: delay => sleepWithBeats(delay, heartbeat) }),
+    ...(heartbeat === undefined
+      ? {}
+      : { sleep: (delay, oldest) => sleepWithBeats(delay, heartbeat, oldest) }),
   }
 }
