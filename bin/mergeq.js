@@ -12,8 +12,9 @@ const { argv, arch, env, platform, version } = process
  * 16.
  */
 function printVersion() {
+  const built = fs.readFileSync(join(__dirname, '../dist/version.txt'))
   try {
-    fs.writeSync(1, `${require('../package.json').version}\n`)
+    fs.writeSync(1, built)
   } catch (error) {
     if (error.code === 'EPIPE' || error.code === 'EBADF') return
     process.exitCode = 16

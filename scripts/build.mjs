@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { basename, join, relative, sep } from 'node:path'
 
 import { build } from 'rolldown'
-import { inputOptions, outputOptions, root, src } from './bundle.mjs'
+import { inputOptions, outputOptions, root, src, version } from './bundle.mjs'
 import { findPackages, packageFolderOf, renderBom, renderLicenses } from './bundled-packages.mjs'
 import { importTypeScript } from './import-typescript.mjs'
 
@@ -170,7 +170,9 @@ const renderEntry = (begin, load, declare) =>
     ...libraryParts.map(part => `  ${part}: ${load(`./library-${part}.cjs`)},`),
     '}',
     declare('createClient', 'core.createClientWith(parts)'),
-    ...['MergeqError', 'isMergeqError', 'parsePullRequest'].map(name => declare(name, `core.${name}`)),
+    ...['MergeqError', 'isMergeqError', 'parsePullRequest', 'version'].map(name =>
+      declare(name, `core.${name}`),
+    ),
     '',
   ].join('\n')
 
@@ -297,6 +299,8 @@ try {
     ...(await writeTesting(folder, renderTestingTypes())),
   ])
   writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
+  // The launcher prints it without loading the program.
+  writeFileSync(join(folder, 'version.txt'), `${version}\n`)
   writeFileSync(join(folder, 'mergeq.cdx.json'), renderBom(packages))
   if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)
   replaceDist(folder)

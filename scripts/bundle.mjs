@@ -1,11 +1,13 @@
 // The rolldown options for src/: the package is built in several files, the standalone program in one.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { buildVersion } from './build-version.mjs'
 import { textModules } from './text-modules.mjs'
 
 export const root = resolve(import.meta.dirname, '..')
 export const src = join(root, 'src')
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+export const version = buildVersion(manifest.version, root)
 
 /**
  * Modules that packages load at start and mergeq never uses: what replaces them (nothing, without `code`), and

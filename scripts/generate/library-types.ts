@@ -119,6 +119,9 @@ export declare function isMergeqError(value: unknown): value is MergeqError
  * \`usage\` for anything else.
  */
 export declare function parsePullRequest(reference: PullRequestReference): ParsedPullRequest
+
+/** The version of this build: \`0.1.0\`, and with the commit where it is not a release: \`0.1.0+02ead434\`. */
+export declare const version: string
 `
 
 /** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */

@@ -12,6 +12,9 @@ export const readManifest = root => JSON.parse(read(root, 'package.json'))
 /** Returns the address of the repository as a web page, from `repository.url`. */
 export const repositoryPage = ({ repository }) => String(repository?.url ?? '').replace(/^git\+|\.git$/g, '')
 
+/** A build that is not one of its tag has the commit behind its version. */
+export const withoutCommit = version => version.replace(/\+[0-9a-f]{8}(?:\.changed)?$/, '')
+
 /** The version is a release version and the same in the manifest, the lock file, the program and the tag. */
 export function checkVersion({ root, run, tag }) {
   const { version } = readManifest(root)
@@ -22,7 +25,7 @@ export function checkVersion({ root, run, tag }) {
     ...[
       ['package-lock.json', lock.version],
       ['packages[""] of package-lock.json', lock.packages?.['']?.version],
-      ['mergeq --version', printed.trim()],
+      ['mergeq --version', tag === `v${version}` ? printed.trim() : withoutCommit(printed.trim())],
       ...(tag === undefined ? [] : [['the tag', tag.replace(/^v/, '')]]),
     ].flatMap(([where, found]) =>
       found === version ? [] : [`${where} has ${found || 'no version'}, package.json has ${version}`],

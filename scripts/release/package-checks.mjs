@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { directoryOfNode, otherVersions } from '../node-programs.mjs'
-import { readManifest } from './manifest-checks.mjs'
+import { readManifest, withoutCommit } from './manifest-checks.mjs'
 
 const required = [
   ...['package.json', 'README.md', 'LICENSE', 'bin/mergeq.js', 'bin/package.json'],
@@ -10,10 +10,18 @@ const required = [
   ...['dist/library-loader.cjs', 'dist/library-core.cjs', 'dist/library-waits.cjs'],
   'dist/library-explanations.cjs',
   ...['dist/testing.cjs', 'dist/testing.mjs', 'dist/testing.d.cts', 'dist/testing.d.mts'],
-  ...['dist/LICENSES.txt', 'dist/mergeq.cdx.json', 'man/mergeq.1', 'skills/mergeq/SKILL.md', 'CHANGELOG.md'],
+  ...[
+    'dist/version.txt',
+    'dist/LICENSES.txt',
+    'dist/mergeq.cdx.json',
+    'man/mergeq.1',
+    'skills/mergeq/SKILL.md',
+    'CHANGELOG.md',
+  ],
+  ...['completions/mergeq.bash', 'completions/_mergeq', 'completions/mergeq.fish', 'completions/mergeq.ps1'],
 ]
 const permitted =
-  /^(?:bin\/|dist\/[\w-]+\.(?:cjs|mjs|d\.[cm]ts|txt|cdx\.json)$|man\/|skills\/|(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$)/
+  /^(?:bin\/|dist\/[\w-]+\.(?:cjs|mjs|d\.[cm]ts|txt|cdx\.json)$|completions\/|man\/|skills\/|(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$)/
 const maxPackedBytes = 750_000
 
 /** Packs the package once. Returns the path of the tarball and the paths in it. */
@@ -108,7 +116,7 @@ export function checkInstall(context) {
         problems.push(`Node ${node}: ${name} ended with ${status}: ${firstLines(stderr || stdout)}`)
     }
     const inSandbox = ['mergeq', 'sandbox', 'exec', '--']
-    const exactly = new RegExp(`^${version.replaceAll('.', '\\.')}\n$`)
+    const exactly = new RegExp(`^${version.replaceAll('.', '\\.')}(?:\\+[0-9a-f]{8}(?:\\.changed)?)?\n$`)
     expectOutput('mergeq --version', ['mergeq', '--version'], project, exactly)
     expectOutput('mergeq queue get', [...inSandbox, 'mergeq', 'queue', 'get', '--json'], project, /"RUNNING"/)
     expectOutput('the library', [...inSandbox, 'node', 'library.js'], project, /^function RUNNING\n$/m)
@@ -125,7 +133,9 @@ export function checkStandalone(context) {
   const { stdout } = context.run(out, ['--version'], { env, allowFailure: true })
   const tour = context.run(out, ['sandbox', 'tour', '--speed', '8'], { env, allowFailure: true })
   return [
-    ...(stdout === `${version}\n` ? [] : [`its version is '${stdout.trim()}', not ${version}`]),
+    ...(withoutCommit(stdout.trim()) === version
+      ? []
+      : [`its version is '${stdout.trim()}', not ${version}`]),
     ...(tour.status === 0 ? [] : [`its tour ended with ${tour.status}: ${tour.stderr.trim()}`]),
   ]
 }

@@ -7,6 +7,9 @@ export { parsePullRequest } from './pull-request.ts'
 
 declare const MERGEQ_VERSION: string
 
+/** The version of this build, such as `0.1.0`; with the commit where it is not a release: `0.1.0+02ead434`. */
+export const version: string = MERGEQ_VERSION
+
 const neverAborted = new AbortController().signal
 
 /**
@@ -19,5 +22,5 @@ export const createClientWith =
   (options: ClientOptions = {}): Client => {
     // createServiceHost removes the tokens from the environment of the process that it is given.
     const proc = Object.create(process, { env: { value: { ...process.env } } })
-    return createHostClient(options, createServiceHost(proc, MERGEQ_VERSION, neverAborted), parts)
+    return createHostClient(options, createServiceHost(proc, version, neverAborted), parts)
   }

@@ -13,7 +13,7 @@ const original = join(place, 'original')
 const root = join(place, 'copy')
 const parts = [
   ...['package.json', 'package-lock.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'Dockerfile'],
-  ...['bin', 'dist', 'man', 'docs', 'skills', '.github'],
+  ...['bin', 'completions', 'dist', 'man', 'docs', 'skills', '.github'],
 ]
 
 /** Runs the script on the copy; its exit code and its lines on standard output. */
@@ -130,6 +130,7 @@ describe('the release check', () => {
       const text = readFileSync(join(original, path), 'utf8')
       writeFileSync(join(original, path), text.replace(/not published yet|when the package is on npm/g, ''))
     }
+    writeFileSync(join(original, 'dist/version.txt'), `${version}\n`)
     const changelog = join(original, 'CHANGELOG.md')
     const changes = readFileSync(changelog, 'utf8')
     if (changes.includes(`\n## [${version}] - `))

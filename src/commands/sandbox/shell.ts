@@ -45,7 +45,7 @@ export const sandboxShellCommand = command({
     }
     return useSandbox(values, cli.host, async sandbox => {
       await cli.logger.info(
-        `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated.`,
+        `This shell uses a sandbox of mergeq ${runtime.version} at ${sandbox.baseUrl}. The queues in it are simulated.`,
       )
       await cli.logger.info('For a start, type: mergeq pr submit 7 --wait')
       await cli.logger.info('To leave the shell, type: exit')

@@ -27,7 +27,7 @@ export const sandboxStartCommand = command({
       const isForPerson = out.terminal && cli.results !== 'json'
       const lines = isForPerson
         ? [
-            `The sandbox is ready at ${baseUrl}.`,
+            `The sandbox of mergeq ${runtime.version} is ready at ${baseUrl}.`,
             'In another terminal, paste these lines to use the sandbox:',
             '',
             // Without the last one, every command says that it uses a sandbox.

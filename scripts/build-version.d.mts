@@ -1,0 +1,1 @@
+export declare function buildVersion(version: string, root: string): string
