@@ -7,6 +7,7 @@ import { type NextOffset, offsetAfter } from './offset.ts'
 import type { List, ListResult, Pages, Params, ParamValues } from './operation.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
+import { serviceStart } from './service-time.ts'
 
 /** How a list ended. */
 export interface ListEnd extends Pick<ListResult, 'pages' | 'shown' | 'complete'> {
@@ -50,24 +51,36 @@ const pageParams = (
 export const firstPage = (list: List): ParamValues<Params> =>
   pageParams(list, list.parts[0] ?? {}, list.pageToken ?? '')
 
+const hasSameParts = (one: List, other: List): boolean =>
+  JSON.stringify(one.parts) === JSON.stringify(other.parts)
+
 /**
  * Reads a list page by page and gives each record once; the last page says how the list ended. An error after the
- * first page ends the list, also one that the caller throws into the generator; an error before is thrown.
+ * first page ends the list, also one that the caller throws into the generator; an error before is thrown. If the
+ * first page tells that the clock of this machine is wrong, ranges begin again with the time of the service.
  */
 export async function* readList(
   client: ServiceClient,
-  list: List,
+  given: List,
   { beforePage, tolerates }: ReadOptions = {},
 ): AsyncGenerator<ListPage, void> {
-  const { operation } = list
-  const read = new ListProgress(list, client.nameOf)
+  const knownStart = await serviceStart(client)
+  let list = given
+  let read = new ListProgress(list, client.nameOf)
   let failure: MergeqError | undefined
   try {
     for (let next = read.pageToRead(); next !== undefined; next = read.pageToRead()) {
       const progress = `${read.progress} so far`
       await beforePage?.(progress)
       const params = pageParams(list, next.part, next.token)
-      const { response } = await callOperation(client, operation, params, { progress })
+      const { response } = await callOperation(client, list.operation, params, { progress })
+      const start = read.pages === 0 && list === given ? await serviceStart(client) : knownStart
+      const corrected = start === knownStart ? undefined : given.at?.(start)
+      if (corrected !== undefined && !hasSameParts(corrected, given)) {
+        list = corrected
+        read = new ListProgress(list, client.nameOf)
+        continue
+      }
       yield { records: read.take(response) }
     }
   } catch (error) {

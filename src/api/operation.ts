@@ -265,6 +265,8 @@ export interface ListResult {
 export interface List {
   /** The operation that reads a page. */
   readonly operation: Operation
+  /** Returns the same list where it is another time, in milliseconds since 1970; left out where no range counts back. */
+  at?(now: number): List
   /** The params of each part of the list with pages of its own, such as a time window, without those of a page. */
   readonly parts: readonly Readonly<Record<string, unknown>>[]
   /** Records per page; 100 by default. */
@@ -358,7 +360,13 @@ export interface ListOperation<P extends Params = Params, R extends Route = Rout
 export const listOperation = <const P extends Params, R extends Route>(
   page: Operation<Params, R>,
   own: Pick<ListOperation<P>, 'params' | 'list' | 'usesServiceTime'>,
-): ListOperation<P, R> => ({ ...page, ...own }) as ListOperation<P, R>
+): ListOperation<P, R> => {
+  const list: ListOperation<P>['list'] = (values, now, nameOf) => ({
+    ...own.list(values, now, nameOf),
+    at: other => own.list(values, other, nameOf),
+  })
+  return { ...page, ...own, list } as ListOperation<P, R>
+}
 
 /** An operation whose params nobody names. */
 export function anyOperation<P extends Params>(operation: Operation<P>): Operation

@@ -58,6 +58,7 @@ export async function exchange<P extends Params>(
   const received = await httpClient
     .send({ ...request, maxResponseSize }, { ...attempts.options, token: token?.value })
     .finally(stopSpinner)
+  client.serviceTime.observe(received.headers.get('date'), received.sentAt)
   await logStatus(client, request, received, attempts.startedAt)
   const response = await attempts.read(received)
   await logBody(client, response)

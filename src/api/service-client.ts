@@ -11,6 +11,7 @@ import { minSecretLength } from '../values/limits.ts'
 import { sandboxToken } from '../values/scenario-names.ts'
 import type { Advice } from './advice.ts'
 import type { AddedFields, NameOf } from './operation.ts'
+import type { ServiceTime } from './service-time.ts'
 import type { WaitTime } from './wait-time.ts'
 
 interface ServiceClientOptions {
@@ -38,6 +39,7 @@ export interface ServiceClient {
   readonly options: ServiceClientOptions
   /** The time of the whole command, where that is limited: every request has what is left of it. */
   readonly time?: WaitTime | undefined
+  readonly serviceTime: ServiceTime
   readonly maxRetries: number
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy?: string | undefined

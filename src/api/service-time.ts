@@ -1,22 +1,55 @@
-import { callOperation } from './call.ts'
-import type { Operation, Params, ParamValues } from './operation.ts'
-import { resourceOf } from './request.ts'
-import type { ServiceClient } from './service-client.ts'
+import type { ServiceHost } from '../host/host.ts'
+import type { Logger } from '../output/logger.ts'
+import { formatRounded } from '../values/format.ts'
+
+/** How far apart the clocks of the service and of this machine may be, in milliseconds. */
+const maxDifference = 60_000
+
+/** The time of the service, in milliseconds since 1970: that of this machine until a response tells another one. */
+export interface ServiceTime {
+  now(): number
+  /** When the command or the call began: one time for everything that a range such as `--since 24h` is used for. */
+  startedAt(): number
+  /** How far the clock of the service is ahead of that of this machine; 0 up to a minute. */
+  difference(): number
+  /** Takes the `Date` of a response; the first one counts. `sentAt` is by the clock of this machine. */
+  observe(date: string | undefined, sentAt: number): void
+}
+
+/** Creates the time of a service that has not responded yet. */
+export function createServiceTime({ clock }: Pick<ServiceHost, 'clock'>): ServiceTime {
+  const localStart = clock.now()
+  let known: number | undefined
+  const difference = () => known ?? 0
+  return {
+    now: () => clock.now() + difference(),
+    startedAt: () => localStart + difference(),
+    difference,
+    observe(text = '', sentAt) {
+      const [date, receivedAt] = [Date.parse(text), clock.now()]
+      if (known !== undefined || Number.isNaN(date)) return
+      // The service responded at some time between both.
+      const isFar = date - receivedAt > maxDifference || sentAt - date > maxDifference
+      known = isFar ? date - receivedAt : 0
+    },
+  }
+}
 
 /**
- * Returns the time that the ranges of an operation count back from, in milliseconds since 1970: `localTime`, or where
- * the operation needs it the time of the service, which the response to a read of the queue has. A range that ends at
- * the time of the service stays the same while pages are read.
+ * Returns when the command or the call began, by the clock of the service as far as it is known. Warns once of a clock
+ * of this machine that differs.
  */
-export async function rangeEnd<P extends Params>(
-  client: ServiceClient,
-  { usesServiceTime = false }: Pick<Operation<P>, 'usesServiceTime'>,
-  values: ParamValues<P>,
-  localTime: number,
-): Promise<number> {
-  const { repo, targetBranch } = resourceOf(values)
-  if (!usesServiceTime || repo === undefined || targetBranch === undefined) return localTime
-  const { getQueue } = await import('./operations/queues.ts')
-  const { date } = await callOperation(client, getQueue, { repo, targetBranch })
-  return date ?? localTime
+export async function serviceStart({
+  serviceTime,
+  logger,
+}: {
+  readonly serviceTime: ServiceTime
+  readonly logger: Pick<Logger, 'warnOnce'>
+}): Promise<number> {
+  const difference = serviceTime.difference()
+  if (difference !== 0)
+    await logger.warnOnce(
+      `This machine's clock is ${formatRounded(Math.abs(difference))} ${difference < 0 ? 'ahead of' : 'behind'} the service's.`,
+    )
+  return serviceTime.startedAt()
 }

@@ -1,6 +1,7 @@
 import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits } from '../api/service-client.ts'
+import { createServiceTime } from '../api/service-time.ts'
 import { getArray, getString } from '../base/json.ts'
 import type { CommandClient, SecretOutput } from '../command/command.ts'
 import { flagName, type ValueSource } from '../command/inputs.ts'
@@ -125,6 +126,7 @@ async function readFromService(
     host,
     settings,
     secrets,
+    serviceTime: createServiceTime(host),
     logger: createLogger(silent, { quiet: true, verbose: false, json: false }),
     options: { retries: 0, timeout: remaining(), verbose: false },
     // No program is run while somebody is typing: it may ask a question.
@@ -168,7 +170,7 @@ async function readOwners(
   const org = await client.settings.require('org')
   if (remaining() === 0) return []
   const { failingTestsPage } = await import('../api/operations/tests.ts')
-  const end = client.host.clock.now()
+  const end = client.serviceTime.now()
   const page = { repo, org, start: end - day, end, pageSize: defaultPageSize, pageToken: '' }
   const { response } = await callOperation(client, failingTestsPage, page, { limits })
   const counts = new Map<string, number>()

@@ -1,5 +1,6 @@
 import { isChange } from '../api/operation.ts'
 import { createServiceClient, limitPrograms, requireWritable } from '../api/service-client.ts'
+import { createServiceTime, type ServiceTime } from '../api/service-time.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
 import { isMergeqError, type MergeqError, usageError, withName } from '../base/errors.ts'
 import { createAdvice } from '../command/advice.ts'
@@ -12,7 +13,7 @@ import type {
   RegisteredCommand,
   SecretOutput,
 } from '../command/command.ts'
-import { fieldsOf, selectFields } from '../command/fields.ts'
+import { fieldsOf } from '../command/fields.ts'
 import { flagName } from '../command/inputs.ts'
 import { explainNotFound } from '../command/send.ts'
 import {
@@ -101,7 +102,7 @@ async function createContext(
   })
   const storeError = await readStoreError(command, args, settings)
   const options = await readGlobalOptions(args, settings, time)
-  const startedAt = host.clock.now()
+  const serviceTime = createServiceTime(host)
   const isDrawn = options.format.isForPeople && (host.out.terminal || args.has('--output'))
   const drawn = host.out.terminal ? 'screen' : 'page'
   const rowsOrDrawn = isDrawn && options.fields.length === 0 ? drawn : 'rows'
@@ -114,11 +115,13 @@ async function createContext(
   const printer = createCommandPrinter(host, options, logger, {
     isDrawn,
     selection:
-      options.fields.length === 0 ? undefined : selectFields(options.fields, fieldsOf(command, args)),
-    now: startedAt,
+      options.fields.length === 0
+        ? undefined
+        : (await import('../command/select-fields.ts')).selectFields(options.fields, fieldsOf(command, args)),
+    now: serviceTime.startedAt,
     redact: secrets.redact,
   })
-  const shared = { host, settings, options, results, messages, logger, secrets, startedAt, time } as const
+  const shared = { host, settings, options, results, messages, logger, secrets, serviceTime, time } as const
   const { tokenTime } = command
   let client: CommandClient | undefined
   return {
@@ -256,6 +259,7 @@ export const createCommandClient = (parts: {
   readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'> &
     Partial<Pick<GlobalOptions, 'dryRun'>>
   readonly time?: WaitTime | undefined
+  readonly serviceTime: ServiceTime
   readonly logger: Logger
   readonly secrets: SecretOutput
   readonly tokenTime?: number | undefined

@@ -1,6 +1,7 @@
 import type { AddedFields, Operation } from '../api/operation.ts'
 import type { Field, RecordType } from '../api/operations/fields.ts'
 import type { ServiceClient } from '../api/service-client.ts'
+import type { ServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'
 import type { ErrorKind } from '../base/errors.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
@@ -165,8 +166,7 @@ export interface Cli {
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
-  /** When the command began: one time for everything that a range such as `--since 24h` is used for. */
-  readonly startedAt: number
+  readonly serviceTime: ServiceTime
   /** The time of the whole command, where `--timeout` limits that. */
   readonly time: WaitTime | undefined
   /** Returns the client for the service, which is created on the first call. */

@@ -7,7 +7,6 @@ import {
   readList,
 } from '../api/list.ts'
 import type { List, ListOperation, Params, ParamValues } from '../api/operation.ts'
-import { rangeEnd } from '../api/service-time.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
@@ -55,10 +54,10 @@ export interface ListOptions {
 
 /** Returns the list of an operation for values; `now` is what durations are subtracted from. */
 export function listFrom<P extends Params>(
-  { client, startedAt }: Cli,
+  { client, serviceTime }: Cli,
   operation: ListOperation<P>,
   values: ParamValues<P>,
-  now = startedAt,
+  now = serviceTime.startedAt(),
 ): List {
   return operation.list(values, now, client().nameOf)
 }
@@ -78,7 +77,8 @@ export async function runList<P extends Params>(
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
   const { dryRun } = cli.options
-  const now = dryRun ? cli.startedAt : await rangeEnd(cli.client(), operation, values, cli.startedAt)
+  const { rangeEnd } = await import('../api/range-end.ts')
+  const now = dryRun ? undefined : await rangeEnd(cli.client(), operation, values)
   const list = listFrom(cli, operation, values, now)
   if (dryRun) return printFirstPage(list, cli)
   const output = printer.list(list.operation.pages?.key ?? '')

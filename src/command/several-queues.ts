@@ -89,7 +89,7 @@ export const readQueues = <T extends { readonly name: string; readonly queue: Qu
   cli: Cli,
 ) =>
   forEachQueue(cli, queues, async item => {
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue)
+    const { response, date = cli.serviceTime.now() } = await read(cli, getQueue, item.queue)
     return { item, queue: response.records[0] ?? {}, now: date }
   })
 

@@ -5,6 +5,7 @@ import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
 import type { UnreadSource } from '../api/reads/test-run.ts'
 import { readTestRunOf } from '../api/reads/test-run.ts'
 import type { ServiceClient } from '../api/service-client.ts'
+import { serviceStart } from '../api/service-time.ts'
 import { isNotFound } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { testSlots } from '../domain/queue-entries.ts'
@@ -53,7 +54,7 @@ export async function explain(
     queue: hasNoQueue ? null : queue.record,
     run: testRun.run,
     unread,
-    now: client.host.clock.now(),
+    now: await serviceStart(client),
   })
 }
 

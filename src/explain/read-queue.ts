@@ -5,6 +5,7 @@ import { listPullRequests } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { readBatches } from '../api/reads/batches.ts'
 import type { ServiceClient } from '../api/service-client.ts'
+import { serviceStart } from '../api/service-time.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
@@ -61,7 +62,7 @@ export async function explainQueueAt(
     notReady: listed.records,
     notReadyCount: listed.isComplete ? listed.records.length : counted.count,
     unread,
-    now: client.host.clock.now(),
+    now: await serviceStart(client),
   })
 }
 
@@ -98,8 +99,9 @@ async function readNotReady(values: Queue, client: ServiceClient): Promise<NotRe
         maxPages: undefined,
         pageSize: undefined,
       }
-      return await readToEnd(readList(client, list(wanted, client.host.clock.now(), client.nameOf)), record =>
-        records.push(record),
+      return await readToEnd(
+        readList(client, list(wanted, client.serviceTime.startedAt(), client.nameOf)),
+        record => records.push(record),
       )
     } catch (error) {
       if (isNotFound(toMergeqError(error))) return undefined

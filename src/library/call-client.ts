@@ -1,6 +1,7 @@
 import { findCurrentPullRequest } from '../api/reads/current-pull-request.ts'
 import { createServiceClient, limitPrograms, type ServiceClient } from '../api/service-client.ts'
 import type { SendingTime } from '../api/service-clock.ts'
+import { createServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'
 import { MergeqError, usageError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -100,6 +101,7 @@ export async function createCallClient(
     settings,
     options: { timeout: await settings.read('timeout'), verbose: false },
     time,
+    serviceTime: createServiceTime(host),
     proxy,
     traffic,
     maxRetries: await settings.require('retries'),

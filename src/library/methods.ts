@@ -12,10 +12,10 @@ import {
   type ParamValues,
 } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import { rangeEnd } from '../api/range-end.ts'
 import { completeCommit, findTargetsCommit } from '../api/reads/head-commit.ts'
 import { resourceOf } from '../api/request.ts'
 import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'
-import { rangeEnd } from '../api/service-time.ts'
 import { encodeTargets } from '../api/target-list.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -53,7 +53,7 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     const caller = { settings, nameOf, prefix: `${name}: ` }
     const added = { route: operation.route, fields: overrides }
     const resolved = await resolveValues(operation, read.values, overrides, caller)
-    const now = await rangeEnd(client, operation, resolved, client.host.clock.now())
+    const now = await rangeEnd(client, operation, resolved)
     const list = operation.list?.(resolved, now, nameOf)
     return { operation, values: resolved, client: { ...client, added }, list }
   } catch (error) {

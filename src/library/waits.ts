@@ -109,8 +109,8 @@ class ResultCollector implements WaitObserver {
   }
 
   reportChange({ pullRequest: { pr } }: TrackedPullRequest, change: StateChange): Promise<void> {
-    const { host, logger } = this.wait.client
-    tell(this.callbacks.onChange, waitChangeRecord(pr, change, host.clock.now()))
+    const { serviceTime, logger } = this.wait.client
+    tell(this.callbacks.onChange, waitChangeRecord(pr, change, serviceTime.now()))
     return logger.info(describeWaitChange(pr, change))
   }
 
@@ -176,7 +176,6 @@ async function watch(
     const sharing = queues.join([name], client, limit)
     const read = createQueueReader(place, {
       since,
-      startedAt: clock.now(),
       atOnce: maxDepartures,
       share: ask => sharing.read(name, clock.now() - interval / 2, ask),
     })

@@ -28,7 +28,7 @@ export interface PrinterOptions {
   readonly columns: number
   readonly color: boolean
   /** The current time in milliseconds since 1970; relative times refer to it. */
-  readonly now: number
+  now(): number
   /** Returns a text without secrets: a text is cut after that. */
   redact?(text: string): string
   /** Returns whether the terminal has links; called when a table is printed. */
@@ -71,7 +71,11 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   const tables: DrawnTable[] = []
   let isHeaderWritten = false
 
-  const readTableOptions = async () => ({ ...options, links: (await options.hasLinks?.()) ?? false })
+  const readTableOptions = async () => ({
+    ...options,
+    now: options.now(),
+    links: (await options.hasLinks?.()) ?? false,
+  })
   const writeHeader = async (text: string) => {
     if (!isHeaderWritten) await writer.write(text)
     isHeaderWritten = true

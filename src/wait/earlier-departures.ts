@@ -14,13 +14,6 @@ const listInterval = 5 * 60_000
 /** How far a list goes back before the one before it, in milliseconds: an end can show late. */
 const overlap = 60_000
 
-interface DepartureOptions {
-  /** From when on departures are read, as it was typed. */
-  readonly since: string
-  /** When the command began, in milliseconds since 1970: durations count back from it. */
-  readonly startedAt: number
-}
-
 /** What a reading of the queue shows. */
 interface SeenQueue {
   readonly after: QueueSnapshot
@@ -39,8 +32,10 @@ const keyOf = ({ pr, to, at }: QueueChange): string => `${pr} ${to} ${Date.parse
  * Creates a function that reads which pull requests left a queue although no reading of the queue shows it: before the
  * watch, while they were not ready, or between two readings. It reads with the first reading and then every five minutes,
  * and returns each end once.
+ *
+ * @param since from when on departures are read, as it was typed
  */
-export function createDepartureReader(queue: Queue, { since, startedAt }: DepartureOptions) {
+export function createDepartureReader(queue: Queue, since: string) {
   /** What was returned, or seen otherwise, with its time. */
   const known = new Map<string, number>()
   let from = since
@@ -66,7 +61,10 @@ export function createDepartureReader(queue: Queue, { since, startedAt }: Depart
       pageSize: undefined,
     }
     if (list === undefined) return []
-    const end = await readToEnd(readList(client, list(values, startedAt, client.nameOf)), take)
+    const end = await readToEnd(
+      readList(client, list(values, client.serviceTime.startedAt(), client.nameOf)),
+      take,
+    )
     if (end.isBroken) throw incompleteListError(end)
     return [...records.values()]
   }
@@ -76,7 +74,8 @@ export function createDepartureReader(queue: Queue, { since, startedAt }: Depart
     client: ServiceClient,
     { after, departures, unlistedStates, date }: SeenQueue,
   ): Promise<readonly QueueChange[]> => {
-    const { clock } = client.host
+    const { serviceTime, host } = client
+    const { clock } = host
     const note = (change: QueueChange) => known.set(keyOf(change), Date.parse(change.at))
     for (const change of departures) note(change)
     if (isMissing || (listedAt !== undefined && clock.monotonic() - listedAt < listInterval)) return []
@@ -94,12 +93,15 @@ export function createDepartureReader(queue: Queue, { since, startedAt }: Depart
     const found: QueueChange[] = []
     for (const record of ends) {
       const pr = getNumber(record, 'prNumber') ?? 0
-      const seen = { ...earlierDeparture(pr, record, clock.now()), from: unlistedStates.get(pr) ?? null }
+      const seen = {
+        ...earlierDeparture(pr, record, serviceTime.now()),
+        from: unlistedStates.get(pr) ?? null,
+      }
       if (known.has(keyOf(seen))) continue
       const complete = isFailedOrCancelled(stateOf(record))
         ? await withTimeline(client, record, { ...queue, pr }, { limits: { maxRetries: 0 } })
         : record
-      found.push({ ...earlierDeparture(pr, complete, clock.now()), from: seen.from })
+      found.push({ ...earlierDeparture(pr, complete, serviceTime.now()), from: seen.from })
     }
     for (const change of found) note(change)
     listedAt = startedListing

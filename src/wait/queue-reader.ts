@@ -33,8 +33,6 @@ export type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Pro
 interface ReaderOptions {
   /** From when on earlier departures are read, as it was typed. */
   readonly since?: string | undefined
-  /** When the command began, in milliseconds since 1970: durations count back from it. */
-  readonly startedAt: number
   /** How many departures are read at a time. */
   readonly atOnce: number
   /** Returns what `ask` returns, or what another one of the client has just read. */
@@ -43,17 +41,17 @@ interface ReaderOptions {
 
 /** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
 async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceClient): Promise<QueueChange> {
-  const { clock } = client.host
+  const at = client.serviceTime.now()
   const params = { ...queue, pr: entry.pr }
   try {
     const { response } = await callOperation(client, getSubmittedPullRequest, params)
     const [record = {}] = response.records
     const complete = await withTimeline(client, record, params, { limits: { maxRetries: 0 } })
-    return departureChange(entry, complete, clock.now())
+    return departureChange(entry, complete, at)
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
-    return departureChange(entry, undefined, clock.now())
+    return departureChange(entry, undefined, at)
   }
 }
 
@@ -64,17 +62,17 @@ export function createQueueReader(values: Queue, options: ReaderOptions): QueueR
   /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
   const readEnds = memoize(async () => {
-    const { since, startedAt } = options
+    const { since } = options
     if (since === undefined) return async () => []
     const { createDepartureReader } = await import('./earlier-departures.ts')
-    return createDepartureReader(values, { since, startedAt })
+    return createDepartureReader(values, since)
   })
   return async (client, limits = {}) => {
     const ask = () => requestQueue(client, values, { limits })
     const { queue, at, date = at } = (await share(ask)) ?? (await ask())
     const after = snapshotOf(queue)
     const last = before ?? after
-    const changes = queueChanges(last, after, unlistedStates, at)
+    const changes = queueChanges(last, after, unlistedStates, client.serviceTime.now())
     const departures: QueueChange[] = []
     const work = (entry: QueueEntry) => readDeparture(entry, values, client)
     for await (const change of mapConcurrent(departedEntries(last, after), atOnce, work))

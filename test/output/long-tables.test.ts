@@ -50,6 +50,7 @@ describe('a long table', () => {
 describe('a table that is printed while it is read', () => {
   const style: PrinterOptions = {
     ...page,
+    now: () => page.now,
     format: findFormat('table'),
     isDrawn: true,
     selection: undefined,

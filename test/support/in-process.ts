@@ -128,7 +128,6 @@ async function readPieces(body: Dispatcher.DispatchOptions['body']): Promise<rea
 /** The headers as a server of Node sends them. */
 const rawHeaders = (headers: InProcessResponse['headers'], length: number): Buffer[] =>
   Object.entries({
-    date: new Date().toUTCString(),
     ...headers,
     connection: 'keep-alive',
     'keep-alive': 'timeout=5',

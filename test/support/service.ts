@@ -189,7 +189,11 @@ const idle: Lend[] = []
 
 async function openLentServer(): Promise<Lend> {
   let user: ServerUser | undefined
-  const server = createServer((request, response) => user?.listener(request, response))
+  const server = createServer((request, response) => {
+    // The clock of a test is not that of this machine.
+    response.sendDate = false
+    user?.listener(request, response)
+  })
   server.on('connection', socket => {
     user?.open()
     user?.connect(socket)

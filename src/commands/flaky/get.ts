@@ -78,7 +78,7 @@ const link = (url: string | undefined): StyledLine | undefined =>
  * common failures. What the record does not have is left out.
  */
 function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
-  const { startedAt } = cli
+  const now = cli.serviceTime.startedAt()
   const name = getString(test, 'name') ?? 'a test without a name'
   const variant = getString(test, 'variant') ?? ''
   const owners = getArray(test, 'codeowners').filter(owner => typeof owner === 'string')
@@ -93,7 +93,7 @@ function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
   const width = Math.max(...properties.map(([title]) => title.length))
   return [
     [styled(name, 'bold'), variant === '' ? '' : ` (${variant})`],
-    ...statusLine(test, startedAt),
+    ...statusLine(test, now),
     ...failureLine(test),
     ...(get(test, 'quarantined') === true ? ['  quarantined: its failures are ignored'] : []),
     ...properties.flatMap(([title, value]): readonly StyledLine[] =>
@@ -101,9 +101,7 @@ function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
         ? []
         : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
     ),
-    ...failuresOf(test, date => ageOf(date, startedAt, formatAgo)).flatMap(failure =>
-      failureBlock(failure, cli),
-    ),
+    ...failuresOf(test, date => ageOf(date, now, formatAgo)).flatMap(failure => failureBlock(failure, cli)),
   ]
 }
 
@@ -166,7 +164,7 @@ export const flakyGetCommand = command({
   ],
   async run({ testId: typed, window, web, ...place }, cli) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
-    const search = isUuid(typed) ? undefined : searchRequest(place, window, cli)
+    const search = isUuid(typed) ? undefined : searchRequest(place, window)
     if (search !== undefined && cli.options.dryRun) return printSearch(search, cli)
     const [testId = typed] = search === undefined ? [] : await findTests(cli, [typed], search)
     const values = { ...place, testId }

@@ -90,7 +90,7 @@ export const flakyLinkCommand = command({
     const idOf = new Map<string, string>()
     if (searched.length > 0) {
       const org = await cli.settings.require('org')
-      const search = searchRequest({ repo, org }, maxWindow, cli)
+      const search = searchRequest({ repo, org }, maxWindow)
       if (cli.options.dryRun) return printSearch(search, cli)
       const ids = await findTests(cli, searched, search)
       for (const [index, test] of searched.entries()) idOf.set(test, ids[index] ?? test)

@@ -97,10 +97,11 @@ export const flakyListCommand = command({
 function listEnding(
   { records, shown, total = shown, hidden, complete, isBroken }: ListEnd & Pick<ListPage, 'records'>,
   { sort, since, until, pageToken }: ParamValues<typeof listFailingTests.params>,
-  { startedAt, settings: { commandLine } }: Cli,
+  { serviceTime, settings: { commandLine } }: Cli,
 ): ListEnding | undefined {
   if (sort === undefined || pageToken !== undefined || (shown === 0 && isBroken)) return undefined
-  const range = parseTimeRange(since, until, startedAt, flagName)
+  const now = serviceTime.startedAt()
+  const range = parseTimeRange(since, until, now, flagName)
   const endsNow = until === undefined
   if (shown === 0) {
     const when = describeWhen(range, endsNow, since)
@@ -121,7 +122,7 @@ function listEnding(
   const start = id?.slice(0, 8) ?? ''
   // The beginning of an ID is searched in the failing tests of the last 7 days.
   const isFound =
-    startedAt - range.start <= maxWindow &&
+    now - range.start <= maxWindow &&
     records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
   return {
     footer: [

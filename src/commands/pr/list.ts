@@ -101,7 +101,7 @@ export const prListCommand = command({
       screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
-        const queue = describeSelection(values, cli.startedAt)
+        const queue = describeSelection(values, cli.serviceTime.startedAt())
         if (shown === 0) return { sentence: `No pull requests for ${queue}.` }
         const count = pluralize(shown, 'pull request')
         return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }

@@ -11,6 +11,7 @@ import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.
 import { getQueue } from '../../api/operations/queues.ts'
 import { testingResultsPage } from '../../api/operations/testing-results.ts'
 import { tryRead } from '../../api/reads/extra-reads.ts'
+import { serviceStart } from '../../api/service-time.ts'
 import { exitCodeOf, extendError, MergeqError, usageError } from '../../base/errors.ts'
 import { getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
@@ -257,7 +258,8 @@ async function checkSeveral({ file, conditions }: SeveralOptions, cli: Cli): Pro
       ? selected
       : await readMetrics(selected, { ...conditions, repo: await limitOf(cli) }, cli)
   const { outcomes, failed: unread } = await forEachQueue(cli, queues, async ({ queue: values, metrics }) => {
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values)
+    const { response, date = cli.serviceTime.now() } = await read(cli, getQueue, values)
+    await serviceStart(cli)
     return checkQueue({ values, queue: response.records[0] ?? {}, now: date, metrics }, conditions, cli)
   })
   const checked = outcomes.map(({ item: { metrics, queue: values }, result: checks = [], failure }) => ({
@@ -349,7 +351,8 @@ export const queueCheckCommand = command({
     if (queue === undefined) return checkSeveral({ file, conditions }, cli)
     const values = queue
     if (cli.options.dryRun) return printRequests(cli, getQueue, [values])
-    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, values)
+    const { response, date = cli.serviceTime.now() } = await read(cli, getQueue, values)
+    await serviceStart(cli)
     const named = { name: queueName(values), queue: values }
     const [withNumbers] = await readMetrics([named], { ...conditions, repo: values.repo }, cli)
     const metrics = withNumbers?.metrics

@@ -46,7 +46,7 @@ export const queueExplainCommand = command({
       ...singleRecord(queueExplanationJson(explanation)),
       ...keyValueTable({}, []),
       rows: queueExplanationRows(explanation),
-      screen: () => ({ heading: queueExplanationLines(explanation, queue, cli.startedAt) }),
+      screen: () => ({ heading: queueExplanationLines(explanation, queue, cli.serviceTime.startedAt()) }),
     })
     return 0
   },

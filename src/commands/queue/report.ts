@@ -3,7 +3,6 @@ import { outline } from '../../api/operations/fields.ts'
 import { queueReportRecord } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
-import { rangeEnd } from '../../api/service-time.ts'
 import type { MergeqError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
@@ -146,8 +145,9 @@ export const queueReportCommand = command({
     'mergeq queue report --json | jq .range.outcomes.failed.share',
   ],
   async run({ queue, since = '7d', until, maxPages }, cli) {
-    const { options, printer, logger, startedAt } = cli
-    const now = options.dryRun ? startedAt : await rangeEnd(cli.client(), listTestRuns, queue, startedAt)
+    const { options, printer, logger, serviceTime } = cli
+    const { rangeEnd } = await import('../../api/range-end.ts')
+    const now = options.dryRun ? serviceTime.startedAt() : await rangeEnd(cli.client(), listTestRuns, queue)
     const range = parseKeptRange(since, until, now, flagName)
     if (options.dryRun)
       return printRequests(cli, testingResultsPage, [

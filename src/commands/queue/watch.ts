@@ -116,7 +116,6 @@ export const queueWatchCommand = command({
     const isDrawn = place !== undefined && isLive(cli)
     const readerOptions = {
       since,
-      startedAt: cli.startedAt,
       // Several queues are read at a time, and of each one departure.
       atOnce: isSeveral ? 1 : maxConcurrent,
     }

@@ -4,7 +4,6 @@ import { getString, type JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { formatInteger, pluralize } from '../../../values/format.ts'
 import { maxWindow } from '../../../values/limits.ts'
-import { toIso } from '../../../values/time.ts'
 import { describeInWords } from '../../../values/time-range.ts'
 import { type FailingTests, rangeOf, readFailingTests } from './read-tests.ts'
 
@@ -55,8 +54,7 @@ function createSearch(text: string) {
 export const searchRequest = (
   { repo, org }: Pick<FailingTests, 'repo' | 'org'>,
   window: number,
-  { startedAt }: Cli,
-): FailingTests => ({ repo, org, since: toIso(startedAt - window), until: toIso(startedAt) })
+): FailingTests => ({ repo, org, since: `${window}ms` })
 
 /**
  * Returns, for each text, the ID of the only test that matches it, of the tests that failed in a range. Throws a

@@ -22,8 +22,8 @@ export type FailingTests = ParamValues<typeof listFailingTests.params>
 
 type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>
 
-export const rangeOf = (values: FailingTests, { startedAt }: Cli): TimeRange =>
-  parseTimeRange(values.since, values.until, startedAt, flagName)
+export const rangeOf = (values: FailingTests, { serviceTime }: Cli): TimeRange =>
+  parseTimeRange(values.since, values.until, serviceTime.startedAt(), flagName)
 
 /** The range of a document. */
 export const windowRecord = ownRecord({ start: 'string', end: 'string', complete: 'boolean' })

@@ -157,7 +157,7 @@ async function createBlockedPushError(
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'
-  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), cli.host.clock.now())
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), cli.serviceTime.now())
   const words = stateWords(state)
   const isNotReady = normalizeState(state) === 'NOT_READY'
   const lasting =

@@ -42,8 +42,8 @@ export async function explainAll(
         ? await describeTimeToMerge(pullRequest, queueState, cli)
         : undefined
     const lines = isOnly
-      ? explanationProse(explanation, url, cli.startedAt, time)
-      : [...findingLines(explanation, url, cli.startedAt), ...resubmissionLines(explanation)]
+      ? explanationProse(explanation, url, cli.serviceTime.startedAt(), time)
+      : [...findingLines(explanation, url, cli.serviceTime.startedAt()), ...resubmissionLines(explanation)]
     const heading = isFirst ? lines : ['', ...lines]
     isFirst = false
     steps.push(...explanation.next)

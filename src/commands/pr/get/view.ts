@@ -208,7 +208,7 @@ export async function viewPullRequest(
         number === undefined || stateOf(record) === 'MERGED'
           ? []
           : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
-      const options = { page, place, time, targetBranch, now: cli.startedAt }
+      const options = { page, place, time, targetBranch, now: cli.serviceTime.startedAt() }
       const lines = pullRequestSheet(shown, number, options)
       const heading = [...lines, ...why]
       if (events.length === 0) return { heading }

@@ -123,7 +123,7 @@ export async function watchLive(
   watch: (view: WatchView) => Promise<void>,
   cli: Cli,
 ): Promise<void> {
-  const { host, secrets } = cli
+  const { host, secrets, serviceTime } = cli
   const { clock, out, env, interrupted } = host
   const { createAlternateScreen, drawFrame } = await import('../../../output/frame.ts')
   const terminal = createAlternateScreen(out)
@@ -146,7 +146,7 @@ export async function watchLive(
   let isSuspended = false
 
   const createFrame = ({ queue, activity = {} }: QueueUpdate, more: readonly StyledLine[], rows: number) => {
-    const now = clock.now()
+    const now = serviceTime.now()
     const width = out.columns - 1
     const view = queueScreen(queue, { ...watched, columns: width, activity, commandLine })
     const scrollHint = hasKeys && more.length > 0 ? { scrollHint: 'arrow keys or j and k scroll' } : {}
@@ -208,7 +208,7 @@ export async function watchLive(
       readAt = clock.now()
       askedAt = undefined
       notice = undefined
-      departures = addDepartures(departures, update.changes, readAt)
+      departures = addDepartures(departures, update.changes, serviceTime.now())
       await draw()
     },
     async notify(text) {

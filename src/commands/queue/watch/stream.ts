@@ -48,7 +48,7 @@ interface StreamOptions {
 
 /** Creates the view for pipes, CI jobs, several queues and every format except the table: it prints each change. */
 export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: Cli): QueuesView {
-  const { printer, logger, host, options } = cli
+  const { printer, logger, host, options, serviceTime } = cli
   const isStream = options.format.prints === 'records'
   const print = (record: JsonObject, sentence = '') =>
     printer.print({
@@ -65,7 +65,7 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
   }
   const printQueueEvent = (place: Queue, { type: _, at: __, ...queue }: JsonObject) =>
     // The fields that this program adds replace those of the service.
-    print({ type: 'queue', at: toIso(host.clock.now()), ...recordOf(place), ...queue })
+    print({ type: 'queue', at: toIso(serviceTime.now()), ...recordOf(place), ...queue })
   let beatAt = host.clock.monotonic()
   /** Sleeps, and gives signs of life in time. */
   const sleepWithBeats = async (delay: number, interval: number, oldest: () => number) => {
@@ -75,7 +75,7 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
       if (clock.monotonic() - beatAt >= interval) {
         beatAt = clock.monotonic()
         const seconds = Math.floor(oldest() / 1_000)
-        await print({ type: 'heartbeat', at: toIso(clock.now()), oldest: seconds })
+        await print({ type: 'heartbeat', at: toIso(serviceTime.now()), oldest: seconds })
       }
       const now = clock.monotonic()
       if (now >= wakeAt) return
@@ -102,7 +102,7 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
     async lose({ place, state }, failure) {
       if (!isSeveral) throw failure
       if (state !== undefined && isNotFound(failure)) {
-        await printChange(place, goneQueue(state, host.clock.now()))
+        await printChange(place, goneQueue(state, serviceTime.now()))
         await logger.warn(`The queue for ${queueName(place)} is gone, and no longer watched.`)
       } else await logger.error(withResource(failure, queueName(place)))
     },

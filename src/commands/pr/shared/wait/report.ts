@@ -128,11 +128,11 @@ class WaitReporter implements WaitObserver {
     change: StateChange,
     isEnd: boolean,
   ): Promise<void> {
-    const { printer, logger, host, messages } = this.cli
+    const { printer, logger, messages, serviceTime } = this.cli
     const { pr, repo } = pullRequest
     const { from, to, position, why } = change
     this.signs.noteOutput()
-    if (this.isStream) return printer.add(resultOf(waitChangeRecord(pr, change, host.clock.now())))
+    if (this.isStream) return printer.add(resultOf(waitChangeRecord(pr, change, serviceTime.now())))
     const hasReader = messages === 'person'
     if (isEnd && drawsResults(this.cli) && (hasReader || from === undefined)) return
     if (!hasReader) return logger.info(describeWaitChange(pr, change))
@@ -163,7 +163,7 @@ class WaitReporter implements WaitObserver {
 
   /** The live line of a terminal; where all pull requests are in one queue, with its usual time. */
   async during(waiting: () => readonly TrackedPullRequest[], rounds: () => Promise<void>): Promise<void> {
-    const { logger, host } = this.cli
+    const { logger, serviceTime } = this.cli
     let usual: number | undefined
     const [first, ...others] = waiting().map(({ pullRequest }) => pullRequest)
     const isOneQueue = others.every(other => first !== undefined && queueName(other) === queueName(first))
@@ -172,7 +172,7 @@ class WaitReporter implements WaitObserver {
         usual = activity.usual
       })
     return logger.withSpinner(
-      columns => waitLine(waiting(), this.wait, { now: host.clock.now(), usual }, columns),
+      columns => waitLine(waiting(), this.wait, { now: serviceTime.now(), usual }, columns),
       rounds,
     )
   }
