@@ -2,6 +2,7 @@ import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import { usageError } from '../base/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../base/json.ts'
+import type { SettingValue } from '../config/setting-definitions.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { isKnownState, normalizeState } from '../domain/states.ts'
 import { formatInteger, shorten } from '../values/format.ts'
@@ -9,10 +10,19 @@ import { parsePullRequest, readReference } from '../values/pull-request.ts'
 import { type Repository, repositoryKey } from '../values/repository.ts'
 import { shellQuote } from '../values/suggested-command.ts'
 import { readText } from '../values/text.ts'
-import { choice } from '../values/types.ts'
+import { choice, textual } from '../values/types.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
-import { flag, flagInput, flagName, type Input, type InputContext, option, paramInput } from './inputs.ts'
+import {
+  type FlagInput,
+  flag,
+  flagInput,
+  flagName,
+  type Input,
+  type InputContext,
+  option,
+  paramInput,
+} from './inputs.ts'
 
 export const yesOption = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -152,6 +162,31 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   // The repository that was typed stays as it was typed.
   return repo === undefined || args.has('--repo') ? requestArgs : requestArgs.set('--repo', [repo])
 }
+
+/** The option `--pr`: a pull request, whose address also names the repository. */
+export const pullRequestOption = (summary: string): FlagInput<number | undefined> =>
+  flagInput(
+    'pr',
+    option(
+      textual({
+        expected: 'a pull request',
+        placeholder: 'pr',
+        parse: word => parsePullRequest(word).number,
+      }),
+      summary,
+      { values: 'pull-requests' },
+    ),
+  )
+
+/** The repository or the branch of a command: the pull request in its option `--pr` may name the repository. */
+export const placeInput = <N extends 'repo' | 'targetBranch'>(name: N): Input<SettingValue<N>> => ({
+  definitions: [],
+  setting: name,
+  read(args, { settings }) {
+    const [asked] = args.get('--pr') ?? []
+    return settings.withArgs(asked === undefined ? args : argsForPullRequest(args, asked)).require(name)
+  },
+})
 
 /** Returns each pull request once: a restart that is sent twice would begin twice. */
 async function withoutRepeats(

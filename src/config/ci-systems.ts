@@ -52,7 +52,7 @@ const isSet = (env: Environment, ...names: readonly string[]): boolean =>
   names.some(name => (env[name] ?? '') !== '')
 
 /** The CI systems whose variables are read; docs/ci.md has a recipe for each. */
-const ciSystems: readonly CiSystem[] = [
+export const ciSystems: readonly CiSystem[] = [
   {
     // Gitea and Forgejo set the same variables.
     title: 'GitHub Actions',

@@ -3,7 +3,13 @@ import { get, type Json } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import { parseUrl } from '../base/url.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { isSameRepository, type Repository, repositoryName } from '../values/repository.ts'
+import {
+  isSameRepository,
+  type Repository,
+  readHost,
+  readRepositoryAddress,
+  repositoryName,
+} from '../values/repository.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {
   explainBrokenGit,
@@ -13,7 +19,6 @@ import {
   listParents,
   listPullRequestHeads,
   listRemotes,
-  parseGitRemote,
   type Remote,
 } from './git.ts'
 import { withRun } from './github-event.ts'
@@ -41,15 +46,13 @@ const extract = (value: ResolvedValue | undefined, pattern: RegExp): ResolvedVal
   value && toResolvedValue(pattern.exec(value.value)?.[1], value.origin)
 
 /**
- * Adds a host, or the host of an address, to a path. Returns undefined for a host without a dot, which would
- * be read as an owner.
+ * Adds the host of a server, which may be given by its address, to a path. Returns undefined for a host without a dot,
+ * which would be read as an owner.
  */
 function withHost(server: string, path: ResolvedValue): ResolvedValue | undefined {
-  const host = parseUrl(server)?.host || server
-  if (host === '' || !path.value.includes('/')) return path
-  return /[.:]/.test(host) || host === 'localhost'
-    ? toResolvedValue(`${host}/${path.value}`, path.origin)
-    : undefined
+  if (server === '' || !path.value.includes('/')) return path
+  const host = readHost(parseUrl(server)?.host || server)
+  return host === undefined ? undefined : toResolvedValue(`${host}/${path.value}`, path.origin)
 }
 
 const maxEventSize = 32 * 1024 * 1024
@@ -145,8 +148,8 @@ export function ciSource(
   const finders: Finders = {
     async repo() {
       const address = await first(system.address)
-      const repo = address && parseGitRemote(address.value)
-      if (repo !== undefined) return toResolvedValue(repositoryName(repo), address?.origin ?? '')
+      const read = address && readRepositoryAddress(address.value)
+      if (read !== undefined) return toResolvedValue(repositoryName(read.repo), address?.origin ?? '')
       for (const { host, path } of system.repo ?? []) {
         const value = await first(path)
         if (value !== undefined) return withHost((await first(host))?.value ?? '', value)

@@ -3,13 +3,7 @@ import { isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { pluralize } from '../values/format.ts'
-import {
-  isSameRepository,
-  looksLikeHost,
-  parseRepository,
-  type Repository,
-  repositoryName,
-} from '../values/repository.ts'
+import { isSameRepository, namesHost, readRepository, repositoryName } from '../values/repository.ts'
 import { branchName, requireUtf8 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import type { CiSource } from './discovery.ts'
@@ -123,9 +117,9 @@ export function projectFileSource(host: ServiceHost, options: ProjectFileOptions
   /** Returns the repository of the file; in a CI job only after a comparison with that of the job. */
   async function compareRepository(file: ResolvedValue): Promise<ResolvedValue> {
     const job = await (await ci()).find('repo')
-    const [named, built] = [tryParse(file.value), job && tryParse(job.value)]
+    const [named, built] = [readRepository(file.value), job && readRepository(job.value)]
     if (job === undefined || named === undefined || built === undefined) return file
-    const isSame = isSameRepository(hasHost(file.value) ? named : { ...named, host: built.host }, built)
+    const isSame = isSameRepository(namesHost(file.value) ? named : { ...named, host: built.host }, built)
     if (isSame) return { ...file, value: repositoryName(built) }
     const [one, other] = [repositoryName(named), repositoryName(built)]
     if (changes || checks)
@@ -177,16 +171,4 @@ export function projectFileSource(host: ServiceHost, options: ProjectFileOptions
 function namesOf(keys: readonly string[]): string {
   const names = keys.filter(key => /^\w[\w.-]{0,39}$/.test(key))
   return names.length === 0 ? '' : `: ${names.join(', ')}`
-}
-
-const hasHost = (text: string): boolean =>
-  text.startsWith('https://') || looksLikeHost(text.split('/')[0] ?? '')
-
-/** Returns the repository; undefined for a text that is refused where it is used. */
-function tryParse(text: string): Repository | undefined {
-  try {
-    return parseRepository(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,9 +1,10 @@
 import { usageError } from '../base/errors.ts'
 import {
   isSameRepository,
-  looksLikeHost,
+  namesHost,
   parseRepository,
   type Repository,
+  readRepository,
   repositoryName,
 } from './repository.ts'
 
@@ -29,41 +30,61 @@ export const pullRequestName = ({
 export const maxPullRequestNumber = 4_294_967_295
 
 const pullRequestUrl =
-  /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+?)\/(?:pull|-\/merge_requests)\/(\d+)(?![^/?#])(.*)$/s
+  /^(?:https?:\/\/)?([^/?#\s@:]+(?::\d+)?\/[^?#\s@]+?)\/(?:pull|-\/merge_requests)\/(\d+)(?![^/?#])(.*)$/s
 
 /** What browsers append to the address of a pull request: one of its pages, a query, a fragment. */
 const browserSuffix =
   /^(?:\/(?:files|changes|commits|checks|conflicts|diffs|pipelines)(?:\/[^?#\s]*)?)?\/?(?:[?#]\S*)?$/
 
-/** Returns the parts of the address of a pull request; undefined for any other text. */
-function readAddress(text: string): { readonly number: string; readonly repo: string } | undefined {
-  const [, host = '', path, number = '', suffix = ''] = pullRequestUrl.exec(text) ?? []
-  return looksLikeHost(host) && isNumber(number) && browserSuffix.test(suffix)
-    ? { number, repo: `${host}/${path}` }
-    : undefined
+/** What stands after a URL in a sentence. */
+const punctuation = /[.,;:!?)\]}>'"]+$/
+
+interface Reference {
+  readonly number: number
+  /** The repository that the reference names, as `host/owner/name`. */
+  readonly repo?: string
+}
+
+/** Reads the address of a pull request. */
+function readAddress(text: string): Reference | undefined {
+  const [, path = '', digits = '', suffix = ''] = pullRequestUrl.exec(text) ?? []
+  return namesHost(path) && browserSuffix.test(suffix) ? toReference(path, digits) : undefined
+}
+
+function toReference(path: string, digits: string): Reference | undefined {
+  const repo = isNumber(digits) ? readRepository(path) : undefined
+  return repo && { number: Number(digits), repo: repositoryName(repo) }
 }
 
 const isNumber = (text: string): boolean =>
   /^#?[1-9]\d{0,9}$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
 
-export const isPullRequestReference = (text: string): boolean =>
-  isNumber(text) || readAddress(text) !== undefined
+/**
+ * Reads a pull request as people write it: `123`, `#123`, `acme/web#123`, or its address with or without `https://`,
+ * which may end a sentence. Returns undefined for any other text.
+ */
+function readPullRequest(text: string): Reference | undefined {
+  if (isNumber(text)) return { number: Number(text.replace('#', '')) }
+  const [, path, digits = ''] = /^([^\s#@:]+\/[^\s#]+)#(\d+)$/.exec(text) ?? []
+  if (path !== undefined) return toReference(path, digits)
+  return readAddress(text) ?? readAddress(text.replace(punctuation, ''))
+}
+
+export const isPullRequestReference = (text: string): boolean => readPullRequest(text) !== undefined
 
 /** Returns what to type instead of a text that is not a pull request. */
 const hintInsteadOf = (text: string): string =>
   /^#?\d+(?:,#?\d+)+$/.test(text)
     ? `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
-    : `Use a number (123 or '#123', at most ${maxPullRequestNumber}) or the URL of the pull request.`
+    : text.includes('://')
+      ? 'Use the URL of a pull request; pr testing and pr explain also take a URL with the ID of a test run.'
+      : `Use a number (123 or '#123', at most ${maxPullRequestNumber}), acme/web#123 or the URL of the pull request.`
 
-/**
- * Parses a pull request: `123`, `#123` or a URL, which also names the repository
- * (docs/reference/cli.md, "Pull requests"). Throws a usage error for any other text.
- */
-export function parsePullRequest(text: string): { readonly number: number; readonly repo?: string } {
-  const address = readAddress(text)
-  if (address !== undefined) return { number: Number(address.number), repo: address.repo }
-  if (!isNumber(text)) throw usageError(`'${text}' is not a pull request.`, hintInsteadOf(text))
-  return { number: Number(text.replace('#', '')) }
+/** Reads a pull request; throws a usage error for a text that is none (docs/reference/cli.md, "Pull requests"). */
+export function parsePullRequest(text: string): Reference {
+  const reference = readPullRequest(text)
+  if (reference === undefined) throw usageError(`'${text}' is not a pull request.`, hintInsteadOf(text))
+  return reference
 }
 
 /**
@@ -76,7 +97,7 @@ export function readReference(
   reference: string,
   repo: string | undefined,
   nameOf: (name: string) => string,
-): ReturnType<typeof parsePullRequest> {
+): Reference {
   const parsed = parsePullRequest(reference)
   if (
     parsed.repo !== undefined &&

@@ -302,7 +302,7 @@ export const repository: Type<Repository> = {
     if (isString(value)) return parseRepository(value)
     if (!isRepository(value)) throw wrongType(value, 'a repository')
     const parsed = parseRepository(repositoryName(value))
-    if (parsed.host !== value.host || parsed.owner !== value.owner)
+    if (parsed.owner !== value.owner)
       throw usageError(
         `'${repositoryName(value)}' is not a repository.`,
         'The host must contain a dot, for example github.com.',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseGitRemote } from '../../src/config/git.ts'
-import { parseRepository, repositoryName } from '../../src/values/repository.ts'
+import { parseRepository, readRepositoryAddress, repositoryName } from '../../src/values/repository.ts'
 
 const web = 'github.com/acme/web'
 
@@ -15,7 +14,11 @@ const spellings: readonly (readonly [address: string, repo: string | undefined])
   ['https://octocat:secret@github.com/acme/web.git', web],
   ['https://octocat:p@ss@github.com/acme/web', web],
   ['https://github.com/Acme/Web.git', 'github.com/Acme/Web'],
-  ['https://github.com/acme/web.git.git', 'github.com/acme/web.git'],
+  ['https://github.com/acme/web.git.git', web],
+  ['HTTPS://WWW.GitHub.com./acme/web', web],
+  ['https://www.git.example.com/acme/web', 'www.git.example.com/acme/web'],
+  ['https://www.example/acme/web', 'www.example/acme/web'],
+  ['https://ghe.example.com./acme/web', 'ghe.example.com/acme/web'],
   ['https://github.com/acme/my_web-2.0~x', 'github.com/acme/my_web-2.0~x'],
   ['https://github.com/acme/w%65b', web],
   ['http://git.example.com:8080/acme/web.git', 'git.example.com:8080/acme/web'],
@@ -79,17 +82,20 @@ const spellings: readonly (readonly [address: string, repo: string | undefined])
 
 describe('the repository in the address of a remote', () => {
   test.each(spellings)('%j', (address, repo) => {
-    const remote = parseGitRemote(address)
+    const remote = readRepositoryAddress(address)?.repo
     expect(remote && repositoryName(remote)).toBe(repo)
   })
 
-  test('the result is valid for --repo, and names the same repository', () => {
-    for (const [, repo] of spellings)
-      if (repo !== undefined) expect(repositoryName(parseRepository(repo))).toBe(repo)
+  test('the address and the result are valid for --repo, and name the same repository', () => {
+    for (const [address, repo] of spellings) {
+      if (repo === undefined) continue
+      expect(repositoryName(parseRepository(address)), address).toBe(repo)
+      expect(repositoryName(parseRepository(repo))).toBe(repo)
+    }
   })
 
   test('the password in the URL of a remote is not in the result', () => {
     for (const [address] of spellings)
-      expect(JSON.stringify(parseGitRemote(address) ?? '')).not.toMatch(/secret|p@ss/)
+      expect(JSON.stringify(readRepositoryAddress(address) ?? '')).not.toMatch(/secret|p@ss/)
   })
 })

@@ -9,7 +9,7 @@ import { parsePullRequest } from '../../src/library/pull-request.ts'
 import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
 import { type Answer, mergeq, noon, queueEnv, type Seen } from '../support/harness.ts'
 import { clientOf, createHostClient, nodeHost, token } from '../support/library-client.ts'
-import { operationExamples, responseText, testId } from '../support/operations.ts'
+import { methodName, operationExamples, responseText, testId } from '../support/operations.ts'
 
 /** Calls a method by its name, as a program without types can. */
 const call = (client: Client, name: string, options?: unknown): Promise<unknown> =>
@@ -20,12 +20,6 @@ const ok = () => ({ body: 'OK' })
 /** What only somebody at a command line can do. */
 const ofCommandLine = /--[a-z]|\bmergeq [a-z]|run the command/
 const operations: readonly Operation[] = serviceOperations
-
-/** The name of the method of an operation: it follows from the path, except of one. */
-function methodName({ route }: Operation): string {
-  const name = route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-  return name === 'listMergeQueueTestingResults' ? 'listTestRuns' : name
-}
 
 test('with MERGEQ_READ_ONLY in the environment a change is refused, and a read is sent', async () => {
   const host = { ...nodeHost, env: { ...nodeHost.env, MERGEQ_READ_ONLY: '1' } }

@@ -96,7 +96,6 @@ const packages: Readonly<Record<string, string>> = {
   open: 'host',
   conf: 'host',
   'proper-lockfile': 'host',
-  'git-url-parse': 'config',
   yaml: 'commands',
   sax: 'commands',
   leven: 'values',

@@ -326,3 +326,9 @@ export const queueChanges = changeExamples.filter(({ operation }) => 'targetBran
 /** The text of a response. */
 export const responseText = ({ response }: OperationExample): string =>
   typeof response === 'string' ? response : JSON.stringify(response)
+
+/** The name of the method of an operation: it follows from the path, except of one. */
+export function methodName({ route }: Operation): string {
+  const name = route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return name === 'listMergeQueueTestingResults' ? 'listTestRuns' : name
+}

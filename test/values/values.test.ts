@@ -81,14 +81,24 @@ const readers: Readonly<Record<string, Reader>> = {
       'https://github.com/acme/web': repository('github.com', 'acme'),
       'https://git.example.com:8443/acme/a/web.git': repository('git.example.com:8443', 'acme/a'),
       'https://localhost/acme/web/': repository('localhost', 'acme'),
+      'WWW.GitHub.com/acme/web': repository('github.com', 'acme'),
+      'github.com./acme/web': repository('github.com', 'acme'),
+      'www.github.com:443/acme/web.git': repository('github.com', 'acme'),
+      'git.www.com/acme/web': repository('git.www.com', 'acme'),
+      'münchen.example/acme/web': repository('xn--mnchen-3ya.example', 'acme'),
+      'acme/web.git': repository('github.com', 'acme'),
+      'http://github.com/acme/web': repository('github.com', 'acme'),
+      'https://ann@github.com/acme/web': repository('github.com', 'acme'),
+      'ssh://git@github.com/acme/web.git': repository('github.com', 'acme'),
+      'git@github.com:acme/web.git': repository('github.com', 'acme'),
     },
     refuses: [
       ...words(
         'o / /n o/ o//n o/../n o/.. ./n github.com//n acme/web/ a@b/c acme\\web acme/web?x=1 acme/web#1',
       ),
       ...words('git.example.com/web localhost/web a:1/web'),
-      ...words('https://github.com/web https://ann@github.com/acme/web https://github.com/acme/web?x=1'),
-      ...words('http://github.com/acme/web ssh://git@github.com/acme/web git@github.com:acme/web.git'),
+      ...words('https://github.com/web https://github.com/acme/web?x=1 https://nohost/acme/web acme/.git'),
+      ...words('https://github.com/acme/web/pull/7 github.com/acme/web/pull/7 git@work:acme/web.git'),
       ...['', 'acme/we b', 'acme/web\n'],
     ],
   },
@@ -100,6 +110,16 @@ const readers: Readonly<Record<string, Reader>> = {
       '4294967295': { number: maxPullRequestNumber },
       'https://github.com/acme/web/pull/123': { number: 123, repo: 'github.com/acme/web' },
       'https://git.example.com/acme/web/pull/1': { number: 1, repo: 'git.example.com/acme/web' },
+      'https://www.GitHub.com./acme/web/pull/7': { number: 7, repo: 'github.com/acme/web' },
+      'github.com/acme/web/pull/7': { number: 7, repo: 'github.com/acme/web' },
+      'acme/web#7': { number: 7, repo: 'github.com/acme/web' },
+      'git.example.com/a/b/web#7': { number: 7, repo: 'git.example.com/a/b/web' },
+      ...Object.fromEntries(
+        [...'.,;:!)]}>\'"', ').', '/files,'].map(end => [
+          `https://github.com/acme/web/pull/7${end}`,
+          { number: 7, repo: 'github.com/acme/web' },
+        ]),
+      ),
       ...Object.fromEntries(
         words('/ /files /files/1a2b..3c4d /commits/1a2b /checks?run=1 ?diff=split #issuecomment-1').map(
           suffix => [
@@ -111,7 +131,9 @@ const readers: Readonly<Record<string, Reader>> = {
     },
     refuses: [
       ...otherSpellings,
-      ...words('0 #0 #007 ##7 4294967296 # - main github.com/acme/web/pull/7 https://github.com/acme/web'),
+      ...words(
+        '0 #0 #007 ##7 4294967296 # - main acme/web/pull/7 acme/web#0 acme/web#7. 7. web#7 acme/..#7 https://github.com/acme/web',
+      ),
       ...words('https://github.com/acme/web/pull/0 https://github.com/acme/web/pull/007'),
       ...words('https://github.com/acme/web/pull/4294967296 https://github.com/acme/web/pull/'),
       ...words(

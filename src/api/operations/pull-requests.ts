@@ -5,6 +5,7 @@ import { parseCommit } from '../../values/commit.ts'
 import { countRead, formatBytes, pluralize } from '../../values/format.ts'
 import { isPullRequestReference, maxPullRequestNumber, parsePullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
+import { isOtherAddress, testRunInAddress } from '../../values/test-run.ts'
 import { parseMoment, toIso } from '../../values/time.ts'
 import { parseTimeRange } from '../../values/time-range.ts'
 import {
@@ -246,14 +247,16 @@ export const impactedTargetsRequest = defineOperation({
   decoder: emptyDecoder,
 })
 
-/** The ID of a test run, or the name of a test branch, which ends in the ID. */
+/** The ID of a test run, an address that has it, or the name of a test branch, which ends in the ID. */
 const testRunId: Type<string> = mapped(text('test run', 'run'), name => {
   if (isPullRequestReference(name))
     throw usageError(
       `'${name}' is a pull request, not a test run.`,
       `Give it as pr: ${parsePullRequest(name).number}.`,
     )
-  return text('test run').parse(name.slice(name.lastIndexOf('/') + 1))
+  return isOtherAddress(name)
+    ? testRunInAddress(name)
+    : text('test run').parse(name.slice(name.lastIndexOf('/') + 1))
 })
 
 export const getMergeQueueTestingDetails = defineOperation({
@@ -261,7 +264,7 @@ export const getMergeQueueTestingDetails = defineOperation({
   summary: 'Reads a test run: its checks and pull requests.',
   params: {
     ...queueParams,
-    run: param(testRunId, 'Test run ID, or a test branch whose name ends in the ID', {
+    run: param(testRunId, 'Test run ID, its URL, or a test branch whose name ends in the ID', {
       location: 'body.testRunId',
     }),
     pr: param(pullRequestNumber, 'Find the test run of this pull request', { location: 'body.pr.number' }),

@@ -7,14 +7,34 @@ import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
-import { pullRequests, setOf } from '../../command/values.ts'
+import type { Input } from '../../command/inputs.ts'
+import { pullRequests, queueOfSettings, setOf } from '../../command/values.ts'
+import { isOtherAddress, testRunInAddress } from '../../values/test-run.ts'
+import type { ExplainedItems } from './explain/report.ts'
+
+/** The pull requests to explain, and the test runs whose pull requests are to be explained. */
+const explained: Input<ExplainedItems> = {
+  ...pullRequests,
+  async read(args, context) {
+    const words = args.get('pr') ?? []
+    const ids = words.filter(isOtherAddress).map(testRunInAddress)
+    if (ids.length === 0) return { pullRequests: await pullRequests.read(args, context), runs: [] }
+    const queue = await queueOfSettings(context.settings.withArgs(args))
+    const others = words.filter(word => !isOtherAddress(word))
+    const withOthers = new Map(args).set('pr', others)
+    return {
+      pullRequests: others.length === 0 ? [] : await pullRequests.read(withOthers, context),
+      runs: ids.map(run => ({ ...queue, run })),
+    }
+  },
+}
 
 export const prExplainCommand = command({
   name: 'pr explain',
   summary: 'Explain why pull requests are not merging and what to do next',
   alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   options: {
-    pullRequests,
+    explained,
     web: webOption,
   },
   set: setOf(explainPullRequest),
@@ -32,8 +52,8 @@ export const prExplainCommand = command({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run({ pullRequests, web }, cli) {
+  async run({ explained, web }, cli) {
     const { explainAll } = await import('./explain/report.ts')
-    return explainAll(pullRequests, web, cli)
+    return explainAll(explained, web, cli)
   },
 })

@@ -8,10 +8,10 @@ import { tryRead } from '../../api/reads/extra-reads.ts'
 import { extendError, failureOrThrow, type MergeqError } from '../../base/errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { argsForPullRequest, webOption } from '../../command/common-inputs.ts'
+import { argsForPullRequest, pullRequestOption, webOption } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { serviceFields } from '../../command/fields.ts'
-import { flagInput, type Input, type OptionDefinition, option } from '../../command/inputs.ts'
+import type { Input, OptionDefinition } from '../../command/inputs.ts'
 import { forOne, read, show, webPage } from '../../command/send.ts'
 import { pullRequestOf, setOf } from '../../command/values.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
@@ -36,9 +36,8 @@ import {
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
 import { shorten } from '../../values/format.ts'
-import { isPullRequestReference, parsePullRequest, urlOfPullRequest } from '../../values/pull-request.ts'
+import { isPullRequestReference, urlOfPullRequest } from '../../values/pull-request.ts'
 import type { Repository } from '../../values/repository.ts'
-import { textual } from '../../values/types.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -48,18 +47,7 @@ const runArgument: OptionDefinition = {
   values: 'pull-requests',
 }
 
-const flagPullRequest = flagInput(
-  'pr',
-  option(
-    textual({
-      expected: 'a pull request',
-      placeholder: 'n',
-      parse: word => parsePullRequest(word).number,
-    }),
-    'Find the test run of this pull request',
-    { values: 'pull-requests' },
-  ),
-)
+const flagPullRequest = pullRequestOption('Find the test run of this pull request')
 
 /** A test run by its ID, or by a pull request; its queue is that of the settings, or of the URL. */
 interface WantedRun {

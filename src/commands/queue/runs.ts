@@ -2,7 +2,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
 import { getNumber, getString } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
-import { cutListSentence, limitInput } from '../../command/common-inputs.ts'
+import { cutListSentence, limitInput, placeInput, pullRequestOption } from '../../command/common-inputs.ts'
 import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
@@ -55,7 +55,10 @@ export const queueRunsCommand = command({
   alsoSends: [getQueue],
   exits: ['incomplete'],
   options: {
-    ...paramsOf(listTestRuns),
+    ...paramsOf(listTestRuns, 'repo', 'targetBranch', 'pr'),
+    repo: placeInput('repo'),
+    targetBranch: placeInput('targetBranch'),
+    pr: pullRequestOption(listTestRuns.params.pr.summary),
     limit: limitInput(listTestRuns.params.limit),
   },
   set: setOf(listTestRuns),

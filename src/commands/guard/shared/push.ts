@@ -9,7 +9,7 @@ import { memoize } from '../../../base/scheduling.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { listHeads } from '../../../config/checkout.ts'
-import { gitOutput, parseGitRemote } from '../../../config/git.ts'
+import { gitOutput } from '../../../config/git.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import {
   isUnderTest,
@@ -20,7 +20,7 @@ import {
 } from '../../../domain/states.ts'
 import type { Host } from '../../../host/host.ts'
 import { elapsedSince, formatAge } from '../../../values/format.ts'
-import { isSameRepository, type Repository } from '../../../values/repository.ts'
+import { isSameRepository, type Repository, readRepositoryAddress } from '../../../values/repository.ts'
 import { readText } from '../../../values/text.ts'
 
 interface PushedBranch {
@@ -82,7 +82,7 @@ interface GuardedQueue {
 
 /** Whether a URL belongs to another repository, such as a fork. */
 function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boolean {
-  const pushed = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
+  const pushed = remoteUrl === undefined ? undefined : readRepositoryAddress(remoteUrl)?.repo
   return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 

@@ -1,11 +1,14 @@
-import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
+import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
+import { MergeqError } from '../../../base/errors.ts'
 import type { Json, JsonObject } from '../../../base/json.ts'
 import { type Cli, drawsResults } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { each } from '../../../command/each.ts'
 import { openPage } from '../../../command/open-page.ts'
+import { read } from '../../../command/send.ts'
 import { againText } from '../../../domain/reasons/reasons.ts'
 import { canResume } from '../../../domain/states.ts'
+import { parseTestRun } from '../../../domain/test-run.ts'
 import type { Explanation, NextStep } from '../../../explain/explain-pull-request.ts'
 import {
   explanationProse,
@@ -19,16 +22,31 @@ import { explain, explanationJson } from '../../../explain/read-pull-request.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../../../values/pull-request.ts'
+import { type Queue, queueName } from '../../../values/repository.ts'
 import { readRecord } from '../shared/reads.ts'
 import { describeTimeToMerge } from '../shared/time-to-merge.ts'
 
+/** What is to be explained: pull requests, and those that test runs test. */
+export interface ExplainedItems {
+  readonly pullRequests: readonly PullRequest[]
+  readonly runs: readonly (Queue & { readonly run: string })[]
+}
+
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
 export async function explainAll(
-  pullRequests: readonly PullRequest[],
+  { pullRequests: named, runs }: ExplainedItems,
   web: boolean,
   cli: Cli,
 ): Promise<number> {
-  if (cli.options.dryRun) return printRequests(cli, getPartialPullRequest, pullRequests)
+  if (cli.options.dryRun) {
+    await printRequests(cli, getMergeQueueTestingDetails, runs)
+    return printRequests(cli, getPartialPullRequest, named)
+  }
+  const pullRequests = [...named]
+  for (const run of runs) {
+    const isNamed = (pr: number) => named.some(each => each.pr === pr && queueName(each) === queueName(run))
+    for (const pr of await readTested(run, cli)) if (!isNamed(pr)) pullRequests.push({ ...run, pr })
+  }
   const isOnly = pullRequests.length === 1
   let isFirst = true
   const steps: NextStep[] = []
@@ -77,6 +95,19 @@ export async function explainAll(
   }
   await cli.printer.end()
   return report()
+}
+
+/** Returns the pull requests that a test run tests. */
+async function readTested(
+  { run, repo, targetBranch }: ExplainedItems['runs'][number],
+  cli: Cli,
+): Promise<readonly number[]> {
+  const { records } = (await read(cli, getMergeQueueTestingDetails, { run, repo, targetBranch })).response
+  const { tested } = parseTestRun(run, records[0] ?? {})
+  if (tested.length > 0) return tested
+  throw new MergeqError('bad-answer', `Test run ${run} names no pull requests.`, {
+    operation: 'getMergeQueueTestingDetails',
+  })
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
