@@ -27,24 +27,19 @@ export async function* openInput(
 }
 
 /**
- * Returns the files that a typed path names, in the order of their names: the files with one of the endings,
- * such as `.xml`, in a directory; any other path as it is. Throws a usage error if a directory has none.
- *
- * @param isDeep whether the directories in the directory are read, too
+ * Returns the files that a typed path names, in the order of their names: the files with one of the endings, such as
+ * `.xml`, below a directory (no links, and no folders whose name begins with a dot); any other path as it is. Throws a
+ * usage error if a directory has none.
  */
 export async function expandFiles(
   path: string,
   endings: readonly string[],
   { host: { files, runtime } }: ParseContext,
-  isDeep = false,
 ): Promise<readonly string[]> {
   const directory = path.replace(/(?<=.)[\\/]+$/, '')
-  const list = () => (isDeep ? files.listBelow(directory) : files.list(directory))
-  const entries = path === '-' ? undefined : await list().catch(() => undefined)
+  const entries = path === '-' ? undefined : await files.listBelow(directory).catch(() => undefined)
   if (entries === undefined) return [path]
-  const names = entries.filter(
-    name => (isDeep || !/[\\/]/.test(name)) && endings.some(ending => name.toLowerCase().endsWith(ending)),
-  )
+  const names = entries.filter(name => endings.some(ending => name.toLowerCase().endsWith(ending)))
   if (names.length === 0) throw usageError(`${path} contains no ${endings.join(' or ')} file.`)
   return [...names].sort().map(name => joinPath(directory, name, runtime.platform))
 }

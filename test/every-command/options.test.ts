@@ -197,8 +197,8 @@ const exported = 'q/acme/web@main.yaml'
 const withQueueFile: Setting = { files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' } }
 /** A queue that the metrics do not name. */
 const quietQueue: Setting = { files: { 'q.yaml': 'repo: acme/quiet\ntargetBranch: main\n' } }
-const junit = (attributes: string): Setting => ({
-  files: { 'j.xml': `<testsuite><testcase ${attributes}><failure/></testcase></testsuite>` },
+const junit = (attributes: string, more = ''): Setting => ({
+  files: { 'j.xml': `<testsuite><testcase ${attributes}><failure/></testcase>${more}</testsuite>` },
 })
 
 /**
@@ -366,6 +366,10 @@ const table: Readonly<Record<string, Rows>> = {
         setting: { files: { 'j.xml': '<testsuite/>', 'k.xml': '<testsuite><testcase/></testsuite>' } },
       },
       '--allow': { typed: '--allow known', setting: junit('name="alpha" file="src/a.ts"') },
+      '--retried': {
+        typed: '--retried pass',
+        setting: junit('name="alpha" file="src/a.ts"', '<testcase name="alpha" file="src/a.ts"/>'),
+      },
       '--variant': { typed: '--variant linux' },
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: () => ({ status: 503 }) } },
     },

@@ -20,7 +20,7 @@ const batches: Pick<Screen, 'before' | 'sandbox'> = {
 const noAnswer = { spawn: () => ({ code: 127, out: '' }) }
 
 /** A test that the sandbox knows, and a new one. */
-const junitReport = `<testsuites><testsuite>
+const junitReport = `<testsuites><testsuite name="Address form">
 <testcase name="Address form submits once on a double click" classname="web.checkout.Addressform"><failure/></testcase>
 <testcase name="is new" classname="web.Cart" file="web/cart.ts"><failure/></testcase>
 </testsuite></testsuites>`

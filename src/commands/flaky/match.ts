@@ -10,12 +10,12 @@ import { expandFiles, openInput } from '../../command/input-files.ts'
 import { flag, type Input, option } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { type Column, columns } from '../../output/view.ts'
-import { formatInteger, pluralize } from '../../values/format.ts'
+import { formatInteger, joinTruncated, pluralize } from '../../values/format.ts'
 import { parseDuration } from '../../values/time.ts'
 import { describeWhen } from '../../values/time-range.ts'
 import { choice, text } from '../../values/types.ts'
 import type { JUnitResults } from './match/junit-document.ts'
-import { createMatcher, type TestMatch } from './match/same-test.ts'
+import { createMatcher, mergeTests, type TestMatch } from './match/same-test.ts'
 import { idColumn, nameColumn, ownerColumn } from './shared/columns.ts'
 import {
   logNotes,
@@ -30,9 +30,10 @@ import {
 } from './shared/read-tests.ts'
 
 /**
- * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
+ * The verdicts on a test, worst first; `unknown` is one that an incomplete list did not contain, and `flaky` one that
+ * passed in a later attempt, with `--retried pass`.
  */
-const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
+const verdicts = ['new', 'unknown', 'known', 'quarantined', 'flaky'] as const
 type Verdict = (typeof verdicts)[number]
 
 /** The results of a document, with the name of its file. */
@@ -42,8 +43,8 @@ interface Report extends JUnitResults {
 
 interface ReadReports {
   readonly reports: readonly Report[]
-  /** Why files of a directory were not read, as sentences. */
-  readonly skipped: readonly string[]
+  /** How many files of directories were not read because they are no JUnit XML. */
+  readonly others: number
 }
 
 /** The JUnit XML files; throws a usage error for a file that is not JUnit XML. */
@@ -53,7 +54,7 @@ const filesArgument: Input<ReadReports> = {
       name: 'junit.xml',
       required: true,
       variadic: true,
-      summary: 'JUnit XML files, or a directory of them (- for standard input)',
+      summary: 'JUnit XML files, or directories with them, at any depth (- for standard input)',
       file: true,
     },
   ],
@@ -62,20 +63,27 @@ const filesArgument: Input<ReadReports> = {
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
     const { parseJUnit } = await import('./match/junit.ts')
     const reports: Report[] = []
-    const skipped: string[] = []
+    let others = 0
     const expanded = await Promise.all(paths.map(path => expandFiles(path, ['.xml'], context)))
     for (const path of new Set(expanded.flat())) {
+      const isNamed = paths.includes(path)
+      if (!isNamed && isHidden(path)) continue
       const file = path === '-' ? 'standard input' : path
-      const content = await parseJUnit(openInput(path, context), file, !paths.includes(path))
-      if ('otherRoot' in content)
-        skipped.push(`${file} was not read: <${content.otherRoot}> is no JUnit XML.`)
-      else reports.push(...content.documents.map((document, index) => toReport(document, file, index)))
+      const documents = await parseJUnit(openInput(path, context), file, !isNamed)
+      if (documents === undefined) others++
+      else reports.push(...documents.map((document, index) => toReport(document, file, index)))
     }
     if (reports.length === 0)
-      throw usageError(`${paths.join(', ')} contains no JUnit XML file.`, skipped.join(' '))
-    return { reports, skipped }
+      throw usageError(`${paths.join(', ')} contains no JUnit XML file.`, describeOthers(others))
+    return { reports, others }
   },
 }
+
+/** Whether the name of a file begins with a dot. */
+const isHidden = (path: string): boolean => /(^|[\\/])\.[^\\/]*$/.test(path)
+
+const describeOthers = (count: number): string =>
+  `${pluralize(count, 'other XML file')} ${count === 1 ? 'was' : 'were'} left out: the root element is not <testsuites> or <testsuite>.`
 
 /** Names the second document of a file and those after it by their number. */
 const toReport = (document: JUnitResults, file: string, index: number): Report => ({
@@ -88,13 +96,13 @@ function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdi
   return isQuarantined ? 'quarantined' : 'known'
 }
 
-/** Returns a failed test as `--json` lists it; `test` is the record of the service. */
-const toRecord = (match: TestMatch, complete: boolean, { redact }: Cli['secrets']): JsonObject => ({
-  verdict: toVerdict(match, complete),
+/** Returns a test as `--json` lists it; `test` is the record of the service. */
+const toRecord = (match: TestMatch, verdict: Verdict, { redact }: Cli['secrets']): JsonObject => ({
+  verdict,
   // A table may cut a name, and the redactor would not recognize a part of a secret.
   name: redact(match.failed.name),
   classname: match.failed.classname ?? null,
-  parent: match.failed.suites[0] ?? null,
+  parent: match.failed.suite ?? null,
   file: match.failed.file ?? getString(match.test, 'file_path') ?? null,
   test: match.test ?? null,
   ...(match.isInWindow ? {} : { inWindow: false }),
@@ -148,6 +156,20 @@ async function checkWhole(
   })
 }
 
+const describeRetried = (count: number, retried: 'fail' | 'pass'): string =>
+  retried === 'pass'
+    ? `${pluralize(count, 'test')} failed, and passed in a later attempt.`
+    : `${pluralize(count, 'failed test')} passed in a later attempt; --retried pass accepts that.`
+
+/** Says which new tests the service knows in another class. */
+function describeOtherClasses(matches: readonly TestMatch[]): string | undefined {
+  const named = matches.flatMap(({ failed, test, otherClass }) =>
+    test === undefined && otherClass !== undefined ? `${failed.name} (${otherClass})` : [],
+  )
+  if (named.length === 0) return undefined
+  return `The service knows the name, file and suite of ${pluralize(named.length, 'failed test')} in another class: ${joinTruncated(named)}.`
+}
+
 /** The range that a hint suggests. */
 const widerRange = '30d'
 
@@ -188,6 +210,11 @@ export const flakyMatchCommand = command({
       'Failures to accept: those of quarantined tests, or of all tests that are known to fail',
       { default: 'quarantined' },
     ),
+    retried: option(
+      choice(['fail', 'pass'], 'fail|pass'),
+      'A test that failed, and passed when the same report has it again: fail or pass',
+      { default: 'fail' },
+    ),
     variant: option(text('variant', 'name'), 'Compare with the tests of this variant only'),
     onUnavailable: onUnavailableOption,
     windowOnly: windowOnlyInput,
@@ -207,13 +234,19 @@ export const flakyMatchCommand = command({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files, allowEmpty, allow, variant, onUnavailable, windowOnly, ...values }, cli) {
+  async run({ files, allowEmpty, allow, retried, variant, onUnavailable, windowOnly, ...values }, cli) {
     const { printer, logger } = cli
-    const { reports, skipped } = files
-    for (const sentence of skipped) await logger.info(sentence)
-    for (const { file, remark } of reports) if (remark !== undefined) await logger.warn(`${file}: ${remark}.`)
+    const { reports, others } = files
+    if (others > 0) await logger.info(describeOthers(others))
+    for (const { file, remarks } of reports)
+      for (const remark of remarks) await logger.warn(`${file}: ${remark}.`)
     for (const report of reports) if (report.cases === 0) await logEmpty(report, allowEmpty, cli)
-    const { take: takeAny, matches } = createMatcher(reports.flatMap(({ failed }) => failed))
+    const failed = mergeTests(reports.flatMap(report => report.failed))
+    const passedLater = failed.filter(test => test.passedLater)
+    const flaky = retried === 'pass' ? passedLater : []
+    const { take: takeAny, matches } = createMatcher(
+      retried === 'pass' ? failed.filter(test => !test.passedLater) : failed,
+    )
     const take = (test: JsonObject, isInWindow = true) => {
       if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
     }
@@ -228,7 +261,12 @@ export const flakyMatchCommand = command({
     if (isUnmatched && !windowOnly && end?.failure === undefined)
       await readUnhealthyTests(cli, values, test => take(test, false))
 
-    const records = matches().map(match => toRecord(match, complete, cli.secrets))
+    const records = [
+      ...matches().map(match => toRecord(match, toVerdict(match, complete), cli.secrets)),
+      ...createMatcher(flaky)
+        .matches()
+        .map(match => toRecord(match, 'flaky', cli.secrets)),
+    ]
     const withVerdict = (verdict: Verdict) => records.filter(record => record.verdict === verdict)
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, withVerdict(verdict).length]))
     const tests = verdicts.flatMap(withVerdict)
@@ -236,7 +274,7 @@ export const flakyMatchCommand = command({
     await printer.print({
       records: tests,
       document: listed => ({
-        counts: { failed: records.length, ...counts },
+        counts: { failed: matches().length, ...counts },
         tests: listed,
         window: windowOf(range, complete),
       }),
@@ -244,12 +282,15 @@ export const flakyMatchCommand = command({
       screen: () => ({ columns: screenColumns, rows: tests }),
     })
     if (end !== undefined && end.pages > 0) await logNotes(end, cli)
-    const others = matches().filter(({ isInWindow }) => !isInWindow).length
-    if (others > 0)
+    const notInWindow = matches().filter(({ isInWindow }) => !isInWindow).length
+    if (notInWindow > 0)
       await logger.info(
-        `${pluralize(others, 'failed test')} ${others === 1 ? 'is' : 'are'} known to be flaky or broken, but had not failed in this range before.`,
+        `${pluralize(notInWindow, 'failed test')} ${notInWindow === 1 ? 'is' : 'are'} known to be flaky or broken, but had not failed in this range before.`,
       )
-    if (records.length === 0) await logger.info('No failed tests.')
+    const otherClasses = describeOtherClasses(matches())
+    if (otherClasses !== undefined) await logger.info(otherClasses)
+    if (passedLater.length > 0) await logger.info(describeRetried(passedLater.length, retried))
+    if (matches().length === 0) await logger.info('No failed tests.')
 
     if (withVerdict('unknown').length > 0 && !isExcused) throw incompleteListError(end ?? {}, cli.command)
     if (end?.isBroken === true && !isExcused) await logger.info(incompleteListError(end).message)
@@ -266,7 +307,7 @@ export const flakyMatchCommand = command({
     if (knownTests > 0)
       throw new MergeqError(
         'check-failed',
-        `${cli.command}: ${formatInteger(newTests + knownTests)} of ${pluralize(records.length, 'failed test')} ${newTests + knownTests === 1 ? 'is' : 'are'} not quarantined.`,
+        `${cli.command}: ${formatInteger(newTests + knownTests)} of ${pluralize(matches().length, 'failed test')} ${newTests + knownTests === 1 ? 'is' : 'are'} not quarantined.`,
         {
           hint: 'Fix the failures, or quarantine the tests. To pass all tests that are known to fail, add --allow known.',
           isShown: cli.results === 'screen',
@@ -276,7 +317,7 @@ export const flakyMatchCommand = command({
     const isWide = range.end - range.start >= parseDuration(widerRange)
     throw new MergeqError(
       'check-failed',
-      `${cli.command}: ${formatInteger(newTests)} of ${pluralize(records.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
+      `${cli.command}: ${formatInteger(newTests)} of ${pluralize(matches().length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
       {
         hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.`,
         isShown: cli.results === 'screen',

@@ -1,13 +1,16 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { failing } from '../../support/flaky-list.ts'
 import { failureCounts, junit, reports } from '../../support/flaky-match.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const where = '-R acme/web --org acme --retries 0'
 
-const slow = failing(1, { name: 'is slow', classname: 'web.Cart' })
-const odd = failing(2, { name: 'is odd', classname: 'web.Cart', quarantined: true })
+const slow = failing(1, { name: 'is slow', classname: 'web.Cart', parent: 'Cart' })
+const odd = failing(2, { name: 'is odd', classname: 'web.Cart', parent: 'Cart', quarantined: true })
 
 /** A service that lists these failing tests, and has no list of flaky and broken tests. */
 const answerOf =
@@ -65,7 +68,7 @@ describe('verdicts', () => {
     expect(code).toBe(21)
     const failed = { classname: 'web.Cart', parent: 'Cart' }
     expect(JSON.parse(out)).toEqual({
-      counts: { failed: 2, new: 1, unknown: 0, known: 1, quarantined: 0 },
+      counts: { failed: 2, new: 1, unknown: 0, known: 1, quarantined: 0, flaky: 0 },
       tests: [
         { verdict: 'new', name: 'is new', ...failed, file: null, test: null },
         { verdict: 'known', name: 'is slow', ...failed, file: 'web/cart.test.ts', test: slow },
@@ -228,33 +231,60 @@ describe('a test of the same name is another test', () => {
   })
 })
 
-describe('a directory of reports of Maven', () => {
+describe('a directory', () => {
+  const passed = '<testsuite><testcase name="a"/></testsuite>'
   const summary = '<failsafe-summary result="0"><completed>1</completed></failsafe-summary>'
   const testng = '<testng-results failed="1"/>'
 
-  test('what is no JUnit XML is not read, and said', async () => {
+  test('other XML files are left out, and counted once', async () => {
     const files = {
       'reports/failsafe-summary.xml': summary,
-      'reports/testng-results.xml': testng,
-      'reports/TEST-a.xml': '<testsuite><testcase name="a"/></testsuite>',
+      'reports/deep/coverage.xml': '<!DOCTYPE coverage>\n<coverage>\n<not closed',
+      'reports/deep/TEST-a.xml': passed,
     }
     const { code, err } = await mergeq(`flaky match reports ${where}`, { files })
     expect({ code, err }).toEqual({
       code: 0,
-      err: [
-        'reports/failsafe-summary.xml was not read: <failsafe-summary> is no JUnit XML.',
-        'reports/testng-results.xml was not read: <testng-results> is no JUnit XML.',
-        'No failed tests.',
-        '',
-      ].join('\n'),
+      err: '2 other XML files were left out: the root element is not <testsuites> or <testsuite>.\nNo failed tests.\n',
     })
   })
 
+  const folder = temporaryFolder('mergeq-match-')
+  test('what is below it is read, but no links and nothing that begins with a dot', async () => {
+    for (const name of ['deep/er', '.hidden']) mkdirSync(join(folder, name), { recursive: true })
+    writeFileSync(join(folder, 'deep/er/a.xml'), junit(['web.Cart', 'is slow']))
+    for (const name of ['.hidden/b.xml', 'deep/.c.xml'])
+      writeFileSync(join(folder, name), junit(['web.Cart', name]))
+    symlinkSync('deep', join(folder, 'link'))
+    symlinkSync('.hidden/b.xml', join(folder, 'd.xml'))
+    const setting = { realFiles: true, answer: answerOf() }
+    const run = (path: string) => mergeq(`flaky match ${path} ${where} --json`, setting)
+    expect(verdictsIn((await run(folder)).out)).toEqual(['is slow: new'])
+    // What is named is read.
+    expect(verdictsIn((await run(`${folder} ${folder}/deep/.c.xml`)).out)).toHaveLength(2)
+    expect(verdictsIn((await run(`${folder}/d.xml`)).out)).toHaveLength(1)
+  })
+
+  const unread = 'reports contains no JUnit XML file.'
   test.each([
-    ['reports', { 'reports/a.xml': summary }, 'reports contains no JUnit XML file.'],
+    ['reports', { 'reports/a.xml': summary }, unread],
+    ['reports', { 'reports/a.xml': '<coverage/>' }, unread],
+    ['reports', { 'reports/.a.xml': passed }, unread],
+    ['reports', { 'reports/a.txt': passed }, 'reports contains no .xml file.'],
     ['reports/a.xml', { 'reports/a.xml': summary }, 'the root element is <failsafe-summary>'],
+    [
+      'reports reports/b.xml',
+      { 'reports/a.xml': passed, 'reports/b.xml': summary },
+      'the root element is <failsafe-summary>',
+    ],
     ['reports', { 'reports/a.xml': `<testsuites/>${testng}` }, 'the root element is <testng-results>'],
-    ['reports', { 'reports/a.xml': '<coverage/>' }, 'the root element is <coverage>'],
+    ['reports', { 'reports/a.xml': passed, 'reports/b.xml': '' }, 'reports/b.xml is empty'],
+    [
+      'reports',
+      { 'reports/a.xml': passed, 'reports/b.xml': '<testsui' },
+      'reports/b.xml: line 1: the file is',
+    ],
+    ['reports', { 'reports/a.xml': passed, 'reports/b.xml': '{}' }, 'reports/b.xml: line 1: invalid XML'],
   ])('%s of %j is a usage error', async (path, files, message) => {
     const { code, err } = await mergeq(`flaky match ${path} ${where}`, { files })
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) })

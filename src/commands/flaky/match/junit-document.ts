@@ -1,12 +1,14 @@
-import { pluralize } from '../../../values/format.ts'
+import { joinTruncated, pluralize } from '../../../values/format.ts'
 
 /** A test that failed, as a JUnit XML file names it. */
 export interface FailedTest {
   readonly name: string
   readonly classname: string | undefined
-  /** The names of the suites that contain the test, innermost first. */
-  readonly suites: readonly string[]
+  /** The name of the outermost suite that contains the test, which the service has as its parent. */
+  readonly suite: string | undefined
   readonly file: string | undefined
+  /** Whether the report has it again behind its last failure, as passed. */
+  readonly passedLater: boolean
 }
 
 /** The results in a JUnit XML document. */
@@ -16,7 +18,7 @@ export interface JUnitResults {
   /** Why the run probably ended early, without a full stop: `it has an error outside of test cases`. */
   readonly problem: string | undefined
   /** What is odd, but no reason to doubt the results, without a full stop. */
-  readonly remark: string | undefined
+  readonly remarks: readonly string[]
   /** Whether it says that it has no tests: `tests="0"`. */
   readonly saysEmpty: boolean
 }
@@ -29,6 +31,15 @@ const attemptTags: readonly string[] = ['flakyFailure', 'flakyError', 'rerunFail
 /** What `status` or `result` says of a failed test: Ginkgo, CTest and others. */
 const failedWord =
   /^(fail(ed|ure)?|error(ed)?|broken|crashed|panicked|interrupted|aborted|timed[ -]?out|timeout)$/i
+
+/** What `status` or `result` says of a test that passed; another word, such as `notrun`, may mean that it did not run. */
+const passedWord = /^(|run|ok|completed|pass(ed)?|success(ful)?)$/i
+
+/** What Catch2 writes into a test that may fail, or should. */
+const mayFailMessage = 'TEST_CASE tagged with !mayfail'
+
+/** The first minor version of Go 1 that reports a package that does not build among the tests. */
+const goWithBuildErrors = 24
 
 /** Three-digit groups, as a number is written for people: `1,000` or `1.000`. */
 const groupedNumber = /^\d{1,3}(?:[.,'’_\s]\d{2,3})*[.,'’_\s]\d{3}$/
@@ -48,14 +59,26 @@ interface Element {
   /** The test case and the suite that it is or belongs to. */
   readonly testCase: Element | undefined
   readonly suite: Element | undefined
+  /** Its number among the suites of the document, 0 for one that is none. */
+  readonly number: number
   cases: number
   skippedCases: number
+  failedCases: number
   failures: number
   /** Failed attempts that were tried again. */
   attempts: number
+  /** Failures that the test tool expects. */
+  expectedFailures: number
+  isExpectedToFail: boolean
   /** Whether its counts of failures and of errors count the same tests. */
   countsTwice: boolean
   hasFailed: boolean
+  /** The minor version of Go of its suites, the lowest of several; undefined where they say none, 0 for an unknown one. */
+  goVersion: number | undefined
+  /** How many errors the suites in it say that they have. */
+  suiteErrors: number
+  /** The names of its failed tests, if it is a suite of Go. */
+  readonly failedNames: Set<string>
   /** Whether Ginkgo says that the suite failed, and why, if not because of its tests. */
   succeeded: boolean
   failureReason: string
@@ -63,37 +86,54 @@ interface Element {
 
 const isSuite = ({ tag }: Element): boolean => tag === 'testsuite'
 
+const saysPassed = ({ status = '', result = '' }: Attributes): boolean =>
+  passedWord.test(status) && passedWord.test(result)
+
 const saysFailed = ({ status = '', result = '' }: Attributes): boolean =>
   failedWord.test(status) || failedWord.test(result)
 
-function createElement(tag: string, attributes: Attributes, parent: Element | undefined): Element {
+function createElement(
+  tag: string,
+  attributes: Attributes,
+  parent: Element | undefined,
+  number: number,
+): Element {
   const element = {
     tag,
     attributes,
     testCase: parent?.testCase,
     suite: parent?.suite,
+    number,
     cases: 0,
     skippedCases: 0,
+    failedCases: 0,
     failures: 0,
     attempts: 0,
+    expectedFailures: 0,
+    isExpectedToFail: false,
     countsTwice: false,
     hasFailed: false,
+    goVersion: undefined,
+    suiteErrors: 0,
+    failedNames: new Set<string>(),
     succeeded: true,
     failureReason: '',
   }
   if (tag === 'testcase') return Object.assign(element, { testCase: element, cases: 1 })
   if (tag !== 'testsuite') return element
-  const countsTwice = attributes.name?.startsWith('TestCafe Tests:') === true
+  const countsTwice = /^(TestCafe Tests:|Mocha Tests$)/.test(attributes.name ?? '')
   return Object.assign(element, { suite: element, testCase: undefined, countsTwice })
 }
 
 /** Reads a JUnit XML document, element by element, as its producers mean it. */
 export class JUnitDocument {
-  readonly failed: FailedTest[] = []
+  /** The failed tests, each once, by their suite, class, name and file. */
+  readonly #failed = new Map<string, FailedTest>()
   readonly #open: Element[] = []
+  #suites = 0
   #cases = 0
   #problem: string | undefined
-  #remark: string | undefined
+  readonly #remarks: string[] = []
   /** What its suites say about their number of tests. */
   readonly #testCounts: number[] = []
 
@@ -102,12 +142,17 @@ export class JUnitDocument {
     return this.#open.length === 0
   }
 
+  /** How many tests failed so far. */
+  get failedTests(): number {
+    return this.#failed.size
+  }
+
   results(): JUnitResults {
     return {
       cases: this.#cases,
-      failed: this.failed,
+      failed: [...this.#failed.values()],
       problem: this.#problem,
-      remark: this.#remark,
+      remarks: this.#remarks,
       saysEmpty: this.#testCounts.length > 0 && this.#testCounts.every(count => count === 0),
     }
   }
@@ -123,28 +168,33 @@ export class JUnitDocument {
     if (attemptTags.includes(tag) && testCase !== undefined) testCase.attempts++
     if (tag === 'skipped' && testCase !== undefined) readSkipped(testCase, attributes)
     if (tag === 'property' && testCase === undefined && suite !== undefined) readProperty(suite, attributes)
-    this.#open.push(createElement(tag, attributes, parent))
+    if (tag === 'testsuite') this.#suites++
+    this.#open.push(createElement(tag, attributes, parent, tag === 'testsuite' ? this.#suites : 0))
   }
 
   end(): void {
     const element = this.#open.pop()
     if (element === undefined) return
-    if (element.tag === 'testcase') {
-      if (saysFailed(element.attributes)) element.hasFailed = true
-      if (element.hasFailed && element.failures === 0) element.failures = 1
-    }
+    if (element.tag === 'testcase') this.#endTestCase(element)
+    else if (element.hasFailed) this.#addFailedTest(element)
     if (element.tag === 'testsuite' || element.tag === 'testsuites') {
       this.#checkFailures(element)
       this.#checkTests(element)
+      this.#checkSubtests(element)
     }
-    if (element.hasFailed) this.#addFailedTest(element)
     const parent = this.#open.at(-1)
     if (parent === undefined) return
     parent.cases += element.cases
     parent.skippedCases += element.skippedCases
+    parent.failedCases += element.failedCases
     parent.failures += element.failures
     parent.attempts += element.attempts
+    parent.expectedFailures += element.expectedFailures
     if (element.countsTwice) parent.countsTwice = true
+    if (!isSuite(element)) return
+    parent.suiteErrors += readCount(element.attributes.errors) ?? 0
+    if (element.goVersion !== undefined)
+      parent.goVersion = Math.min(element.goVersion, parent.goVersion ?? element.goVersion)
   }
 
   /** Counts a failure. One outside of test cases is one of its suite, which could not be set up. */
@@ -156,24 +206,65 @@ export class JUnitDocument {
     element.failures++
   }
 
+  /** Decides whether a test failed. One that passed may be a later attempt of one that failed. */
+  #endTestCase(testCase: Element): void {
+    if (testCase.isExpectedToFail) {
+      testCase.expectedFailures = testCase.failures
+      testCase.failures = 0
+      testCase.hasFailed = false
+    }
+    if (saysFailed(testCase.attributes)) testCase.hasFailed = true
+    if (testCase.hasFailed) {
+      testCase.failures = Math.max(testCase.failures, 1)
+      testCase.failedCases = 1
+      this.#addFailedTest(testCase)
+    } else if (this.#failed.size > 0) {
+      const passedLater = testCase.skippedCases === 0 && saysPassed(testCase.attributes)
+      const [key] = this.#identify(testCase)
+      const failed = this.#failed.get(key)
+      if (failed !== undefined) this.#failed.set(key, { ...failed, passedLater })
+    }
+  }
+
   #addFailedTest(element: Element): void {
-    const suites = [...this.#open, element].filter(isSuite).toReversed()
+    const [key, test] = this.#identify(element)
+    this.#failed.set(key, test)
+    if (element.suite?.goVersion !== undefined) element.suite.failedNames.add(test.name)
+  }
+
+  /**
+   * Returns a test as its failure is reported, with a key that attempts of the same test share. They are in the same
+   * element of a suite: Playwright writes two suites of the same name for two browsers.
+   */
+  #identify(element: Element): readonly [key: string, test: FailedTest] {
+    const suites = [...this.#open, element].filter(isSuite)
+    const [outermost] = suites
     const fileOf = ({ attributes }: Element) => attributes.file || attributes.filepath || undefined
-    this.failed.push({
+    const test = {
       name: element.attributes.name ?? '',
       // Codeception writes only `class`.
       classname: element.attributes.classname || element.attributes.class || undefined,
-      suites: suites.flatMap(({ attributes }) => attributes.name || []),
+      suite: outermost?.attributes.name || undefined,
       file: [element, ...suites].map(fileOf).find(file => file !== undefined),
-    })
+      passedLater: false,
+    }
+    // Tests without a name are not known to be the same.
+    const ordinal = test.name === '' ? this.#failed.size : ''
+    return [JSON.stringify([suites.at(-1)?.number, test.classname, test.name, test.file, ordinal]), test]
   }
 
   /** Compares what a suite says of its failures with what it contains. */
-  #checkFailures({ attributes, failures, attempts, ...suite }: Element): void {
-    const [stated, errors] = [readCount(attributes.failures) ?? 0, readCount(attributes.errors) ?? 0]
-    const reported = suite.countsTwice ? Math.max(stated, errors) : stated + errors
+  #checkFailures(element: Element): void {
+    const { attributes, failures, attempts, expectedFailures, ...suite } = element
+    const stated = readCount(attributes.failures) ?? 0
+    let errors = readCount(attributes.errors) ?? 0
+    if (element.tag === 'testsuites' && suite.goVersion !== undefined && errors > suite.suiteErrors) {
+      this.#addGoErrors(errors - suite.suiteErrors, suite.goVersion)
+      errors = suite.suiteErrors
+    }
+    const reported = countsSame(element, stated, errors) ? Math.max(stated, errors) : stated + errors
     if (Number.isNaN(reported)) this.#problem ??= 'its number of failures or errors cannot be read'
-    if (reported > failures + attempts)
+    if (reported > failures + attempts + expectedFailures)
       this.#problem ??= 'it reports more failures than it has test cases for'
     if (failures === 0 && saysFailed(attributes)) this.#problem ??= 'a suite failed, but none of its tests'
     if (!suite.succeeded && suite.failureReason !== '')
@@ -182,32 +273,83 @@ export class JUnitDocument {
       this.#problem ??= 'a suite did not succeed, but none of its tests failed'
   }
 
+  /** gotestsum counts each line on standard error as an error, in the root element only. */
+  #addGoErrors(count: number, goVersion: number): void {
+    const counted = `it counts ${pluralize(count, 'error')} outside of its packages: gotestsum counts the lines on standard error`
+    if (goVersion >= goWithBuildErrors) this.#remarks.push(counted)
+    else
+      this.#problem ??= `${counted}, and before Go 1.${goWithBuildErrors} a package that does not build shows up only there`
+  }
+
   /** Compares the number of tests of the outermost element that has one. Mocha leaves out skipped tests. */
-  #checkTests({ attributes, cases, skippedCases, attempts }: Element): void {
-    const tests = readCount(attributes.tests)
+  #checkTests(element: Element): void {
+    const tests = readCount(element.attributes.tests)
     if (tests === undefined) return
     this.#testCounts.push(tests)
     if (this.#open.some(outer => outer.attributes.tests !== undefined)) return
-    const leftOut = Math.max(0, (readCount(attributes.skipped) ?? 0) - skippedCases)
-    if (tests > cases + attempts + leftOut)
-      this.#remark = `it reports ${pluralize(tests, 'test')}, but has ${pluralize(cases, 'test case')}`
+    // pytest counts subtests, which have no test case.
+    const isPytest = [element, ...this.#open].some(({ attributes }) =>
+      /^pytest( tests)?$/.test(attributes.name ?? ''),
+    )
+    if (lacksTests(element) && !isPytest)
+      this.#remarks.push(
+        `it reports ${pluralize(tests, 'test')}, but has ${pluralize(element.cases, 'test case')}`,
+      )
   }
+
+  /** Go reports a test as failed if one of its subtests did. */
+  #checkSubtests({ failedNames }: Element): void {
+    const subtests = new Map<string, string[]>()
+    for (const name of failedNames)
+      for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1)) {
+        const parent = name.slice(0, end)
+        if (!failedNames.has(parent)) continue
+        const names = subtests.get(parent) ?? []
+        names.push(name)
+        subtests.set(parent, names)
+      }
+    if (subtests.size === 0) return
+    const parents = [...subtests].map(([parent, names]) => `${parent} (${joinTruncated(names)})`)
+    this.#remarks.push(`tests with failed subtests are failures, too: ${joinTruncated(parents)}`)
+  }
+}
+
+/** Whether an element says that it has more tests than test cases, without those that are known to be left out. */
+function lacksTests({ attributes, cases, skippedCases, attempts }: Element): boolean {
+  const leftOut = Math.max(0, (readCount(attributes.skipped) ?? 0) - skippedCases)
+  return (readCount(attributes.tests) ?? 0) > cases + attempts + leftOut
+}
+
+/**
+ * Whether the failures and the errors that an element counts are the same tests: its test tool is known for that, or
+ * it has no other test cases. Elsewhere errors may have no test case, such as those that Karma counts.
+ */
+function countsSame(element: Element, failures: number, errors: number): boolean {
+  if (element.countsTwice) return true
+  const isEachFailed = failures === errors && failures === element.failedCases
+  return isEachFailed && element.failedCases === element.cases && !lacksTests(element)
 }
 
 /**
  * CTest says `notrun` of a test that was skipped (`SKIP_RETURN_CODE=77`), but also of one that it could not run, and
  * then fails.
  */
-function readSkipped(testCase: Element, { message = '' }: Attributes): void {
+function readSkipped(testCase: Element, { message = '', type }: Attributes): void {
   testCase.skippedCases = 1
+  // node:test writes a test that is still to be done so.
+  if (type === 'todo' || message === mayFailMessage) testCase.isExpectedToFail = true
   if (testCase.attributes.status === 'notrun' && message !== '' && !message.startsWith('SKIP_'))
     testCase.hasFailed = true
 }
 
-/** Reads a property of a suite: Ginkgo says whether it succeeded, and @web/test-runner in which browser it ran. */
+/**
+ * Reads a property of a suite: Ginkgo says whether it succeeded, @web/test-runner in which browser it ran, and gotestsum
+ * with which version of Go (`go1.25.1 linux/amd64`).
+ */
 function readProperty(suite: Element, { name, value = '' }: Attributes): void {
   if (name === 'SuiteSucceeded' && value === 'false') suite.succeeded = false
   if (name === 'SpecialSuiteFailureReason') suite.failureReason = (value.split('\n')[0] ?? '').slice(0, 200)
+  if (name === 'go.version') suite.goVersion = Number(/^(?:go version )?go1\.(\d+)/.exec(value)?.[1] ?? 0)
   // It counts each failure as an error, too.
   if (name === 'browser.launcher') suite.countsTwice = true
 }

@@ -10,6 +10,8 @@ export interface TestMatch {
   isQuarantined: boolean
   /** Whether the test of the service failed in the range. */
   isInWindow: boolean
+  /** The class of a test of the service that has the same name, file and suite, but another class. */
+  otherClass: string | undefined
 }
 
 /** Normalizes white space and accents, so that names that look equal are equal. */
@@ -27,57 +29,81 @@ function isSameText(text: string | undefined, otherText: string | undefined): bo
   return one === '' || other === '' ? undefined : one === other
 }
 
-/** Whether one of the suites is a suite; undefined if a side has none. */
-function isSameSuite(suites: readonly string[], suite: string | undefined): boolean | undefined {
-  const results = suites.map(one => isSameText(one, suite)).filter(result => result !== undefined)
-  return results.length === 0 ? undefined : results.includes(true)
-}
-
-/** Whether two paths name the same file; either may start at a higher folder. Undefined if one is missing. */
+/**
+ * Whether two paths name the same file: they are equal, or the shorter one is the end of the other. Undefined if one is
+ * missing, and for a name without a folder that is the end of a longer path: many folders may have such a file.
+ */
 function isSameFile(path: string | undefined, otherPath: string | undefined): boolean | undefined {
   const [longer = [], shorter = []] = [splitPath(path), splitPath(otherPath)].sort(
     (a, b) => b.length - a.length,
   )
   if (shorter.length === 0) return undefined
-  return longer.slice(-shorter.length).join('/') === shorter.join('/')
+  if (longer.slice(-shorter.length).join('/') !== shorter.join('/')) return false
+  return shorter.length === longer.length || shorter.length > 1 ? true : undefined
 }
+
+interface Comparison {
+  readonly sameClass: boolean | undefined
+  readonly sameSuite: boolean | undefined
+  readonly sameFile: boolean | undefined
+}
+
+const compare = (failed: FailedTest, test: JsonObject): Comparison => ({
+  sameClass: isSameText(failed.classname, getString(test, 'classname')),
+  sameSuite: isSameText(failed.suite, getString(test, 'parent')),
+  sameFile: isSameFile(failed.file, getString(test, 'file_path')),
+})
+
+const isText = (text: string | undefined): boolean => normalizeText(text) !== ''
 
 /**
  * Returns in how many of class, suite and file two tests of the same name agree; 0 if they are not the same test,
  * because one of these differs, or because too little is known. Many test runners have one suite for all tests, so a
- * suite is enough only where neither side has more.
+ * suite is enough only where neither side has more; node:test has one class for all tests, so a class is enough only
+ * with a suite or where neither side has one.
  */
-function similarityOf(failed: FailedTest, test: JsonObject): number {
-  const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => getString(test, path))
-  const sameClass = isSameText(failed.classname, classname)
-  const sameSuite = isSameSuite(failed.suites, parent)
-  const sameFile = isSameFile(failed.file, file)
+function similarityOf(failed: FailedTest, test: JsonObject, compared: Comparison): number {
+  const { sameClass, sameSuite, sameFile } = compared
   const results = [sameClass, sameSuite, sameFile]
   if (results.includes(false)) return 0
-  if (sameClass === true || sameFile === true) return results.filter(result => result === true).length
-  if ([failed.classname, classname, failed.file, file].some(text => normalizeText(text) !== '')) return 0
+  const hasSuite = isText(failed.suite) || isText(getString(test, 'parent'))
+  const isSameSuite = sameSuite === true || !hasSuite
+  if (sameFile === true || (sameClass === true && isSameSuite))
+    return results.filter(result => result === true).length
+  const others = [failed.classname, getString(test, 'classname'), failed.file, getString(test, 'file_path')]
+  if (others.some(isText)) return 0
   // Tests of which only the name is known are the same.
-  const hasSuite = [...failed.suites, parent].some(text => normalizeText(text) !== '')
-  return sameSuite === true || !hasSuite ? 1 : 0
+  return isSameSuite ? 1 : 0
+}
+
+/** Returns each failed test once. One that is in several reports passed in the end only if it did in each. */
+export function mergeTests(failedTests: readonly FailedTest[]): readonly FailedTest[] {
+  const merged = new Map<string, FailedTest>()
+  for (const failed of failedTests) {
+    const key = JSON.stringify({ ...failed, passedLater: undefined })
+    const passedLater = failed.passedLater && merged.get(key)?.passedLater !== false
+    merged.set(key, { ...failed, passedLater })
+  }
+  return [...merged.values()]
 }
 
 /**
  * Creates a matcher that compares failed tests with tests of the service by name and class, suite and file.
- * The most similar test counts; a failed test is quarantined only if all equally similar tests are. A failed
- * test that occurs in several files counts once.
+ * The most similar test counts; a failed test is quarantined only if all equally similar tests are.
  */
 export function createMatcher(failedTests: readonly FailedTest[]) {
-  const matches = new Map<string, TestMatch>()
-  for (const failed of failedTests)
-    matches.set(JSON.stringify(failed), {
+  const matches = failedTests.map(
+    (failed): TestMatch => ({
       failed,
       test: undefined,
       similarity: 0,
       isQuarantined: false,
       isInWindow: true,
-    })
+      otherClass: undefined,
+    }),
+  )
   const byName = new Map<string, TestMatch[]>()
-  for (const match of matches.values()) {
+  for (const match of matches) {
     const name = normalizeText(match.failed.name)
     const named = byName.get(name) ?? []
     named.push(match)
@@ -92,7 +118,11 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
       const isQuarantined = get(test, 'quarantined') === true
       for (const match of byName.get(normalizeText(getString(test, 'name'))) ?? []) {
         if (!isInWindow && match.isInWindow && match.test !== undefined) continue
-        const similarity = similarityOf(match.failed, test)
+        const compared = compare(match.failed, test)
+        const { sameClass, sameSuite, sameFile } = compared
+        if (sameClass === false && sameSuite === true && sameFile === true)
+          match.otherClass = getString(test, 'classname')
+        const similarity = similarityOf(match.failed, test, compared)
         const isBetter = similarity > match.similarity
         const endsQuarantine =
           similarity === match.similarity && similarity > 0 && match.isQuarantined && !isQuarantined
@@ -100,6 +130,6 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
       }
     },
     /** The failed tests with their matches, in the order of the files. */
-    matches: (): readonly TestMatch[] => [...matches.values()],
+    matches: (): readonly TestMatch[] => matches,
   }
 }

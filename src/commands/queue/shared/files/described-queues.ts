@@ -147,7 +147,7 @@ export async function readDescribedQueues(
   queueOf = queueOfFile,
 ): Promise<readonly DescribedQueue[]> {
   const described: DescribedQueue[] = []
-  const paths = await expandFiles(path, queueFileEndings, cli, true)
+  const paths = await expandFiles(path, queueFileEndings, cli)
   const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
   if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
   for (const filePath of queuePaths) {
