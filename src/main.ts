@@ -26,10 +26,12 @@ const controlBreak = { signal: 'SIGBREAK', code: 149 } as const
 
 /**
  * Returns a signal that is aborted by the first SIGHUP, SIGINT, SIGTERM or Ctrl-Break of a process. Its
- * reason is a MergeqError with the exit code. A second one ends the process, as it does by default. Under nohup,
- * SIGHUP is ignored.
+ * reason is a MergeqError with the exit code. A second one, of any kind, ends the process. Under nohup, SIGHUP is ignored.
+ *
+ * The listeners stay: where a library listens, too, it would send the first signal again if no other listener were left
+ * (signal-exit does so, for execa while a child runs and for proper-lockfile while a file is locked).
  */
-export function interruptionOf(proc: Pick<NodeJS.Process, 'env' | 'on' | 'once'>): AbortSignal {
+export function interruptionOf(proc: Pick<NodeJS.Process, 'env' | 'exit' | 'on'>): AbortSignal {
   const interruption = createInterruption()
   // Node.js resets the signals that its parent ignores before any script runs. What is left of nohup is its name,
   // which bash and zsh put into the environment.
@@ -37,9 +39,10 @@ export function interruptionOf(proc: Pick<NodeJS.Process, 'env' | 'on' | 'once'>
   if (isNohup) proc.on('SIGHUP', () => undefined)
   const signals = signalExitCodes.filter(({ signal }) => !(isNohup && signal === 'SIGHUP'))
   for (const { signal, code: exit } of [...signals, controlBreak])
-    proc.once(signal, () =>
-      interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
-    )
+    proc.on(signal, () => {
+      if (interruption.signal.aborted) proc.exit(exit)
+      interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit }))
+    })
   return interruption.signal
 }
 

@@ -34,6 +34,17 @@ test.each([
   expect(interrupted.reason).toMatchObject({ kind: 'interrupted', message: `stopped by ${signal}.`, exit })
 })
 
+test('after the first signal a listener stays, so that no library sends it again; a second one of any kind ends', () => {
+  const { proc, ended } = fakeProcess()
+  const interrupted = interruptionOf(proc)
+  proc.emit('SIGTERM', 'SIGTERM')
+  expect(interrupted.aborted).toBe(true)
+  expect(['SIGHUP', 'SIGINT', 'SIGTERM'].map(signal => proc.listenerCount(signal))).toEqual([1, 1, 1])
+  expect(ended).toEqual([])
+  proc.emit('SIGHUP', 'SIGHUP')
+  expect(ended).toEqual([129])
+})
+
 test('SIGHUP is ignored under nohup, and SIGTERM is not', () => {
   const { proc } = fakeProcess({ _: '/usr/bin/nohup' })
   const interrupted = interruptionOf(proc)
