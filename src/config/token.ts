@@ -97,6 +97,8 @@ export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'program' | 'store'
   /** The variable, the file, the program, or the file with the stored settings. */
   readonly from: string
+  /** The command line of the program. */
+  readonly words?: readonly string[]
   /** The name of the source in messages: `MERGEQ_TOKEN`, `token-command (op)`. */
   readonly name: string
   /** Returns the token. Throws a usage error for one that cannot be read, and for an invalid one. */
@@ -135,6 +137,7 @@ function programSource(
   return {
     kind: 'program',
     from: words[0] ?? '',
+    words,
     name,
     async read(reading) {
       const { runTokenProgram } = await import('./token-program.ts')

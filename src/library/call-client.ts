@@ -6,7 +6,7 @@ import type { WaitTime } from '../api/wait-time.ts'
 import { MergeqError, usageError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
-import { createTokenReader } from '../config/token.ts'
+import { createTokenReader, findTokenSource } from '../config/token.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { createInterruption } from '../host/node-host.ts'
 import type { Traffic } from '../http/traffic.ts'
@@ -14,6 +14,7 @@ import { createLogger, type LogWriter } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { type PullRequest, readReference } from '../values/pull-request.ts'
 import { repositoryKey } from '../values/repository.ts'
+import type { SharedQueues } from '../wait/shared-queues.ts'
 import { libraryAdvice } from './advice.ts'
 import { type GivenSettings, sourceOf } from './options.ts'
 
@@ -36,12 +37,22 @@ export interface ClientContext {
   readonly signal: AbortSignal | undefined
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy: string | undefined
-  readonly traffic: Traffic
+  /** By base address and source of the token. */
+  readonly memories: Map<string, ServiceMemory>
+  createMemory(): ServiceMemory
   readonly secrets: Redactor
   /** Whether messages name the token as an option. */
   readonly namesToken: boolean
+}
+
+/** What the calls of a client share that ask the same service with the token of the same source. */
+export interface ServiceMemory {
+  /** Limits the requests at a time, and pauses all of them after a 429. */
+  readonly traffic: Traffic
   /** When pull requests were submitted: a wait does not take the end of an earlier attempt for the result. */
   readonly submissions: Map<string, SendingTime>
+  /** What waits and watches read; undefined before the first of them. */
+  queues?: SharedQueues
 }
 
 /** The name of a pull request of the service: `github.com/acme/web main #7`. */
@@ -66,6 +77,7 @@ function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
 export interface CallClient extends ServiceClient {
   readonly settings: Config
   readonly discover: boolean
+  readonly memory: ServiceMemory
   close(): Promise<void>
 }
 
@@ -75,7 +87,7 @@ const nameOf = (name: string): string => name
 export async function createCallClient(
   given: GivenSettings,
   signal: AbortSignal | undefined,
-  { secrets, namesToken, write, discover, proxy, traffic, ...context }: ClientContext,
+  { secrets, namesToken, write, discover, proxy, memories, createMemory, ...context }: ClientContext,
   { changes, time }: { readonly changes: boolean; readonly time?: WaitTime },
 ): Promise<CallClient> {
   if (!discover && given.profile !== undefined)
@@ -94,6 +106,9 @@ export async function createCallClient(
   })
   const storeError = await settings.checkStore()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
+  const service = await nameService(settings, host)
+  const memory = memories.get(service) ?? createMemory()
+  memories.set(service, memory)
   const parts = {
     nameOf,
     advice: libraryAdvice,
@@ -103,7 +118,7 @@ export async function createCallClient(
     time,
     serviceTime: createServiceTime(host),
     proxy,
-    traffic,
+    traffic: memory.traffic,
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
@@ -111,7 +126,15 @@ export async function createCallClient(
     renewsToken: true,
   }
   const client = createServiceClient(parts)
-  return { ...client, discover, close: () => client.close().finally(release) }
+  return { ...client, discover, memory, close: () => client.close().finally(release) }
+}
+
+/** Returns what tells services apart: the base address, and where the token comes from. */
+async function nameService(settings: Config, host: ServiceHost): Promise<string> {
+  const { href } = new URL(await settings.require('baseUrl'))
+  // A call without a token ends with an error of its own.
+  const token = await findTokenSource(host, settings).catch(() => undefined)
+  return JSON.stringify([href.replace(/\/$/, ''), token])
 }
 
 /** Finds the pull request of a call, and the settings of its repository, which an address names too. */

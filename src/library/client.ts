@@ -72,10 +72,13 @@ export function createHostClient(options: ClientOptions, host: ServiceHost, part
     write,
     signal,
     proxy: proxy === 'environment' ? undefined : proxy?.toString(),
-    traffic: createTraffic({ maxConcurrent, maxPause: maxRetryAfter }),
+    memories: new Map(),
+    createMemory: () => ({
+      traffic: createTraffic({ maxConcurrent, maxPause: maxRetryAfter }),
+      submissions: new Map(),
+    }),
     secrets,
     namesToken,
-    submissions: new Map(),
   }
   const waits = memoize(async () => (await parts.waits()).createWaits(context))
   const explaining: Readonly<Record<string, typeof sendCall>> = {

@@ -76,7 +76,10 @@ export async function call(
     const from = clock.now()
     const outcome = await work(opened)
     if (operation.route === submitPullRequest.route && outcome.failure === undefined)
-      context.submissions.set(nameOfPullRequest(opened.values as PullRequest), { from, to: clock.now() })
+      opened.client.memory.submissions.set(nameOfPullRequest(opened.values as PullRequest), {
+        from,
+        to: clock.now(),
+      })
     return outcome
   } finally {
     await opened.client.close()

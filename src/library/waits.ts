@@ -26,11 +26,13 @@ import {
 } from '../wait/wait-state.ts'
 import { pollQueues, type QueuesView } from '../wait/watch-queues.ts'
 import {
+  type CallClient,
   type CallOutcome,
   type ClientContext,
   createCallClient,
   findPullRequest,
   nameOfPullRequest,
+  type ServiceMemory,
 } from './call-client.ts'
 import { readLandOptions, readWaitCallOptions, readWatchOptions } from './wait-options.ts'
 
@@ -40,7 +42,6 @@ type WaitCall = ReturnType<typeof readWaitCallOptions> & Partial<ReturnType<type
 async function waitFor(
   { prs, signal, settings, options, matchHead, submitOptions, added, onChange, onAttempt }: WaitCall,
   context: ClientContext,
-  queues: SharedQueues,
 ): Promise<CallOutcome> {
   const given = { ...context.settings, ...settings }
   const time = startWaitTime(options.waitLimit, context.host.clock)
@@ -53,20 +54,20 @@ async function waitFor(
       const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
       const pullRequest = { repo, targetBranch, pr }
       const name = nameOfPullRequest(pullRequest)
-      const sent = isDue ? undefined : context.submissions.get(name)
+      const sent = isDue ? undefined : client.memory.submissions.get(name)
       if (!all.has(name)) all.set(name, track(pullRequest, { isDue, sent }))
     }
     const tracked = [...all.values()]
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
-    const sharing = queues.join([...names], client, time)
+    const sharing = queuesOf(client).join([...names], client, time)
     const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submitOptions, sharing })
     const observer = new ResultCollector(wait, { onChange, onAttempt })
     try {
       await waitForPullRequests(tracked, wait, observer)
     } finally {
       sharing.leave()
-      noteSubmissions(wait, context)
+      noteSubmissions(wait, client.memory)
     }
     const results = tracked.flatMap(({ pullRequest }) => observer.results.get(pullRequest) ?? [])
     return { document: results.map(({ record }) => record) }
@@ -143,7 +144,7 @@ class ResultCollector implements WaitObserver {
 }
 
 /** Another wait of the client does not take the end of an earlier attempt for the result. */
-function noteSubmissions({ tried }: Wait, { submissions }: ClientContext): void {
+function noteSubmissions({ tried }: Wait, { submissions }: ServiceMemory): void {
   for (const [pullRequest, { sent }] of tried)
     if (sent !== undefined) submissions.set(nameOfPullRequest(pullRequest), sent)
 }
@@ -160,7 +161,6 @@ async function watch(
   stopped: AbortSignal,
   give: (changes: readonly JsonObject[]) => Promise<void>,
   context: ClientContext,
-  queues: SharedQueues,
 ): Promise<void> {
   const { since, signal, interval, giveUpAfter, settings } = readWatchOptions('watchQueue', callOptions)
   const given = { ...context.settings, ...settings }
@@ -173,7 +173,7 @@ async function watch(
     const { clock } = client.host
     const limit = startWaitTime(Number.POSITIVE_INFINITY, clock)
     const name = queueName(place)
-    const sharing = queues.join([name], client, limit)
+    const sharing = queuesOf(client).join([name], client, limit)
     const read = createQueueReader(place, {
       since,
       atOnce: maxDepartures,
@@ -196,14 +196,18 @@ async function watch(
   }
 }
 
-/** What a client waits for and watches. All of it shares what it reads of queues. */
+/** What the waits and watches of a service share. */
+function queuesOf({ memory }: CallClient): SharedQueues {
+  memory.queues ??= createSharedQueues()
+  return memory.queues
+}
+
+/** What a client waits for and watches. */
 export function createWaits(context: ClientContext) {
-  const queues = createSharedQueues()
   return {
-    waitForPullRequests: async (callOptions: unknown) =>
-      waitFor(readWaitCallOptions(callOptions), context, queues),
-    landPullRequests: async (callOptions: unknown) => waitFor(readLandOptions(callOptions), context, queues),
+    waitForPullRequests: async (callOptions: unknown) => waitFor(readWaitCallOptions(callOptions), context),
+    landPullRequests: async (callOptions: unknown) => waitFor(readLandOptions(callOptions), context),
     watchQueue: (callOptions: unknown, stopped: AbortSignal, give: Parameters<typeof watch>[2]) =>
-      watch(callOptions, stopped, give, context, queues),
+      watch(callOptions, stopped, give, context),
   }
 }

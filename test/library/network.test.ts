@@ -4,7 +4,7 @@ import type { Host } from '../../src/host/host.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Certificate, createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
-import { clientOf, createHostClient, nodeHost, token } from '../support/library-client.ts'
+import { clientOf, createHostClient, fastHost, nodeHost, token } from '../support/library-client.ts'
 import { testWith } from '../support/programs.ts'
 import { closedPort, type Script, startTestServer, stubHostNames } from '../support/service.ts'
 import { openTestFolder } from '../support/test-folder.ts'
@@ -111,20 +111,6 @@ describe('proxy', () => {
     await expect(call).rejects.toMatchObject({ message: 'getQueue: unknown option proxy.' })
   })
 })
-
-/** This machine with time that passes faster. */
-const fastHost = (speed: number): Host => {
-  const startedAt = Date.now()
-  const monotonic = () => performance.now() * speed
-  return {
-    ...nodeHost,
-    clock: {
-      monotonic,
-      now: () => startedAt + (Date.now() - startedAt) * speed,
-      sleep: (ms, signal) => nodeHost.clock.sleep(ms / speed, signal),
-    },
-  }
-}
 
 describe('maxConcurrent', () => {
   /**

@@ -25,6 +25,20 @@ export const hostAt = (clock = { now: 0 }): Host => ({
   },
 })
 
+/** This machine with time that passes faster. */
+export const fastHost = (speed: number): Host => {
+  const startedAt = Date.now()
+  const monotonic = () => performance.now() * speed
+  return {
+    ...nodeHost,
+    clock: {
+      monotonic,
+      now: () => startedAt + (Date.now() - startedAt) * speed,
+      sleep: (ms, signal) => nodeHost.clock.sleep(ms / speed, signal),
+    },
+  }
+}
+
 const parts: LibraryParts = {
   waits: () => import('../../src/library/waits.ts'),
   explanations: () => import('../../src/library/explanations.ts'),
@@ -41,5 +55,5 @@ export async function clientOf(answer: Script, options: ClientOptions = {}, host
   const { baseUrl, requests, close } = await serveScript(answer)
   onTestFinished(close)
   const settings = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
-  return { client: createHostClient({ ...settings, ...options }, host), requests }
+  return { client: createHostClient({ ...settings, ...options }, host), requests, baseUrl }
 }
