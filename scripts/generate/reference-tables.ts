@@ -22,6 +22,7 @@ import { maxJsonDepth } from '../../src/base/json.ts'
 import { otherVariables } from '../../src/cli/command-doc.ts'
 import { waitResult } from '../../src/commands/pr/shared/wait/records.ts'
 import { queueWaitRecord } from '../../src/commands/queue/wait.ts'
+import { sources } from '../../src/config/sources.ts'
 import { reasonTable } from '../../src/domain/reasons/reason-table.ts'
 import { causerText } from '../../src/domain/reasons/reasons.ts'
 import { connectLimit } from '../../src/http/connect.ts'
@@ -254,6 +255,15 @@ export const referenceParts = (
 ): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
   'docs/reference/cli.md': {
     'global options': renderGlobalOptions(help),
+    sources: renderTable(
+      ['source', 'repository', 'target branch', 'except'],
+      sources.map(({ name, repo = '', targetBranch = '', except }) => [
+        name,
+        repo,
+        targetBranch,
+        except.map(text => `${text}.`).join(' '),
+      ]),
+    ),
     settings: renderSettingsTable(),
     'other variables': renderTable(
       ['variable', 'meaning'],

@@ -8,6 +8,7 @@ import {
   type Repository,
   readHost,
   readRepositoryAddress,
+  repositoryKey,
   repositoryName,
 } from '../values/repository.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
@@ -215,6 +216,11 @@ export function ciSource(
 }
 
 export interface GitSource extends SettingSource {
+  /**
+   * Returns the repositories of all remotes that name one; none in a checkout of the home directory, which is about
+   * no project.
+   */
+  listRepositories(): Promise<readonly ResolvedValue[]>
   /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
   explainFailure(): Promise<string | undefined>
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
@@ -247,11 +253,27 @@ async function readRemotes(host: ServiceHost): Promise<readonly Remote[]> {
   return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
 }
 
-/** Returns `origin` and `upstream` if they name different repositories: a fork and its parent. */
+/** Returns the first remotes that name different repositories, such as a fork and its parent. */
 function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undefined {
-  const [origin, upstream] = remotes.filter(({ repo }) => repo !== undefined)
-  if (origin?.repo === undefined || upstream?.repo === undefined) return undefined
-  return isSameRepository(origin.repo, upstream.repo) ? undefined : [origin, upstream]
+  const [first, ...others] = remotes.filter(({ repo }) => repo !== undefined)
+  const other = others.find(({ repo }) => repo && first?.repo && !isSameRepository(repo, first.repo))
+  return first === undefined || other === undefined ? undefined : [first, other]
+}
+
+/**
+ * Returns the remote that `gh repo set-default` chose: `remote.<name>.gh-resolved` is `base`, or the name of a repository
+ * of the host of that remote.
+ */
+async function findChosen(host: ServiceHost): Promise<Remote | undefined> {
+  const remotes = await listRemotes(host)
+  if (findFork(remotes) === undefined) return undefined
+  const settings = await gitOutput(host, 'config', '--get-regexp', '^remote\\..*\\.gh-resolved$')
+  const [, name, chosen] = /^remote\.(\S+)\.gh-resolved (\S+)$/m.exec(settings ?? '') ?? []
+  if (name === undefined || chosen === undefined) return undefined
+  const marked = remotes.find(remote => remote.name === name)
+  if (chosen === 'base' || marked?.repo === undefined) return marked
+  const full = `${marked.repo.host}/${chosen}`.toLowerCase()
+  return remotes.find(({ repo }) => repo !== undefined && repositoryKey(repo) === full)
 }
 
 /** The hosts for which a notice has named the repository that is read, one of two. */
@@ -273,8 +295,11 @@ export function gitSource(
   const readHead = () => readCommit('HEAD')
 
   async function repositoryRemote(): Promise<Remote | undefined> {
+    const chosen = await findChosen(host)
+    if (chosen !== undefined) return chosen
     const remotes = await readRemotes(host)
-    const fork = findFork(remotes)
+    // Between remotes of other names, a read picks none.
+    const fork = findFork(remotes.length === 0 && changes ? await listRemotes(host) : remotes)
     if (fork === undefined) return remotes.find(({ repo }) => repo !== undefined) ?? remotes[0]
     const [origin, upstream] = fork.map(({ name, repo }) => `${name} (${repo && repositoryName(repo)})`)
     const differing = `The remotes ${origin} and ${upstream} point to different repositories`
@@ -293,7 +318,10 @@ export function gitSource(
   async function selectedRemote(): Promise<Remote | undefined> {
     const repo = await givenRepo?.()
     const remotes = await readRemotes(host)
-    if (repo === undefined) return changes && findFork(remotes) !== undefined ? undefined : repositoryRemote()
+    if (repo === undefined) {
+      const isOpen = changes && findFork(remotes) !== undefined && (await findChosen(host)) === undefined
+      return isOpen ? undefined : repositoryRemote()
+    }
     return (
       remotes.find(remote => remote.repo !== undefined && isSameRepository(remote.repo, repo)) ??
       remotes.find(remote => remote.repo === undefined)
@@ -361,6 +389,16 @@ export function gitSource(
 
   return {
     find: name => finders[name]?.(),
+    async listRepositories() {
+      const { HOME, USERPROFILE } = host.env
+      const root = await readLine('rev-parse', '--show-toplevel')
+      if ([HOME, USERPROFILE].some(home => home !== undefined && home.replaceAll('\\', '/') === root))
+        return []
+      const remotes = await listRemotes(host)
+      return remotes.flatMap(
+        ({ name, repo }) => toResolvedValue(repo && repositoryName(repo), `git remote ${name}`) ?? [],
+      )
+    },
     explainFailure: () => explainBrokenGit(host),
     async lookUpCheckout() {
       const isCiJob = isContinuousIntegration(host.env)

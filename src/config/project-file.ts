@@ -3,11 +3,9 @@ import { isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { pluralize } from '../values/format.ts'
-import { isSameRepository, namesHost, readRepository, repositoryName } from '../values/repository.ts'
-import { branchName, requireUtf8 } from '../values/text.ts'
+import { requireUtf8 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
-import type { CiSource } from './discovery.ts'
-import type { ResolvedValue, SettingKey, SettingSource } from './setting-definitions.ts'
+import type { SettingKey, SettingSource } from './setting-definitions.ts'
 import { joinPath, parentDirectory } from './store.ts'
 
 const fileName = '.mergeq.json'
@@ -74,30 +72,11 @@ function isSwitchedOff({ MERGEQ_PROJECT_FILE: value = '' }: ServiceHost['env']):
   return value !== ''
 }
 
-interface ProjectFileOptions {
-  /** Whether the command changes data. */
-  readonly changes: boolean
-  /** Whether the command passes or fails by what it reads. */
-  readonly checks: boolean
-  notify(text: string): Promise<void>
-  /** Returns how to give a setting a value: `-b main`, or `targetBranch: 'main'` in the library. */
-  give(name: 'repo' | 'targetBranch', value: string): string
-  ci(): Promise<CiSource>
-}
-
-interface ProjectFileSource extends SettingSource {
-  /** Returns what the file names, whatever the CI job says. */
-  findNamed(name: SettingKey): Promise<ResolvedValue | undefined>
-}
-
 /**
  * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
- * error for an invalid file, for settings that a project file may not contain and, in a CI job, for a repository or
- * target branch that is not that of the job: the file may come from a pull request.
+ * error for an invalid file, and for settings that a project file may not contain.
  */
-export function projectFileSource(host: ServiceHost, options: ProjectFileOptions): ProjectFileSource {
-  const { changes, checks, notify, give, ci } = options
-  const isCiJob = isContinuousIntegration(host.env)
+export function projectFileSource(host: ServiceHost, notify: (text: string) => Promise<void>): SettingSource {
   const readFile = memoize(async () => {
     const { cwd } = host
     const path = cwd === undefined ? undefined : await findFileAbove(cwd, cwd, [fileName], host)
@@ -114,55 +93,15 @@ export function projectFileSource(host: ServiceHost, options: ProjectFileOptions
     return { path, document }
   })
 
-  /** Returns the repository of the file; in a CI job only after a comparison with that of the job. */
-  async function compareRepository(file: ResolvedValue): Promise<ResolvedValue> {
-    const job = await (await ci()).find('repo')
-    const [named, built] = [readRepository(file.value), job && readRepository(job.value)]
-    if (job === undefined || named === undefined || built === undefined) return file
-    const isSame = isSameRepository(namesHost(file.value) ? named : { ...named, host: built.host }, built)
-    if (isSame) return { ...file, value: repositoryName(built) }
-    const [one, other] = [repositoryName(named), repositoryName(built)]
-    if (changes || checks)
-      throw usageError(
-        `${file.origin} names the repository ${one}, but this job is one of ${other} (${job.origin}).`,
-        `The file may come from a pull request. Use ${give('repo', other)} or ${give('repo', one)}, or set MERGEQ_REPO.`,
-      )
-    await notify(`Using the repository ${one} of ${file.origin}; this job is one of ${other}.`)
-    return file
-  }
-
-  /** Returns the target branch of the file; in a job of a pull request only if that is its base. */
-  async function compareBranch(file: ResolvedValue): Promise<ResolvedValue> {
-    const base = await (await ci()).findBase()
-    const named = branchName(file.value)
-    if (base === undefined || base.value === named) return file
-    if (changes)
-      throw usageError(
-        `${file.origin} names the target branch ${named}, but the base of this job is ${base.value} (${base.origin}).`,
-        `Use ${give('targetBranch', base.value)} or ${give('targetBranch', named)}, or set MERGEQ_TARGET_BRANCH.`,
-      )
-    await notify(`Using the target branch ${base.value} of this job, not ${named} of ${file.origin}.`)
-    return base
-  }
-
-  async function findNamed(name: SettingKey): Promise<ResolvedValue | undefined> {
-    if (!allowedSettings.includes(name) || isSwitchedOff(host.env)) return undefined
-    if (name === 'output' && isCiJob) return undefined
-    const file = await readFile()
-    const value = file?.document[name]
-    return file === undefined || typeof value !== 'string'
-      ? undefined
-      : { value, origin: file.path, place: name }
-  }
-
   return {
-    findNamed,
     async find(name) {
-      const found = await findNamed(name)
-      if (found === undefined) return undefined
-      if (isCiJob && name === 'repo') return compareRepository(found)
-      if (isCiJob && name === 'targetBranch') return compareBranch(found)
-      return found
+      if (!allowedSettings.includes(name) || isSwitchedOff(host.env)) return undefined
+      if (name === 'output' && isContinuousIntegration(host.env)) return undefined
+      const file = await readFile()
+      const value = file?.document[name]
+      return file === undefined || typeof value !== 'string'
+        ? undefined
+        : { value, origin: file.path, place: name }
     },
   }
 }

@@ -6,7 +6,9 @@ import type { OutputFormat } from '../output/output-formats.ts'
 import { type CommandLine, shellWord } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
 import type { Checkout } from './checkout.ts'
+import { isContinuousIntegration } from './ci-systems.ts'
 import { suggestCommandLine } from './command-line.ts'
+import type { GitSource } from './discovery.ts'
 import type { CheckoutLookup } from './missing-pull-request.ts'
 import { projectFileSource } from './project-file.ts'
 import {
@@ -17,6 +19,8 @@ import {
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
+import type { RuleContext } from './source-rules.ts'
+import { type Source, type SourceName, sources } from './sources.ts'
 import { openStore, profileSource, type Store } from './store.ts'
 import { findTokenSource, isTokenInEnvironment } from './token.ts'
 
@@ -67,6 +71,8 @@ const fromDefaults: SettingSource = {
     return value === undefined ? undefined : { value, origin: 'default' }
   },
 }
+
+const nothing: SettingSource = { find: () => undefined }
 
 function memoized(source: SettingSource): SettingSource {
   const cache = new Map<SettingKey, ReturnType<SettingSource['find']>>()
@@ -183,17 +189,13 @@ export function resolveSettings(
   const ci = memoize(async () =>
     (await loadDiscovery()).ciSource(host, { changes, notify, give, hasToken, hintOf }),
   )
-  const projectFile = projectFileSource(host, { changes, checks, notify, give, ci })
+  const projectFile = memoized(projectFileSource(host, notify))
+  // A command that changes settings does not read the profile: it must be able to correct an invalid value and to
+  // create a profile.
+  const profile = options.changesSettings
+    ? nothing
+    : memoized(profileSource(store, () => settings.require('profile'), createsProfile))
   const ciJob = discovered(ci)
-  const configuredSources = [
-    memoized(projectFile),
-    // A command that changes settings does not read the profile: it must be able to correct an invalid
-    // value and to create a profile.
-    ...(options.changesSettings
-      ? []
-      : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
-    ciJob,
-  ]
   const loadCheckout = memoize(async () => (await import('./checkout.ts')).openCheckout(host))
   const checkout: Checkout = {
     readHead: async () => (await loadCheckout()).readHead(),
@@ -204,30 +206,54 @@ export function resolveSettings(
   return settings
 
   function createConfig(given: ParsedArgs | SettingSource): Config {
-    const caller = fromCaller(given)
-    const explicitSources = needsSettings ? [caller, fromEnvironment(host)] : [caller]
-    const search = async (sources: readonly SettingSource[], name: SettingKey) => {
-      for (const source of sources) {
-        const found = await source.find(name)
+    const git = memoize(async (): Promise<GitSource> => {
+      const { gitSource } = await loadDiscovery()
+      // A branch or pull request of a remote belongs to the repository of that remote only.
+      return gitSource(host, { ...options, repo: () => read(namedSources, 'repo') })
+    })
+    const finders: Readonly<Record<SourceName, SettingSource>> = {
+      option: fromCaller(given),
+      environment: fromEnvironment(host),
+      'project file': projectFile,
+      profile,
+      'CI job': ciJob,
+      git: discovered(git),
+      default: fromDefaults,
+    }
+    const allSources = sources.filter(({ name }) => needsSettings || name === 'option' || name === 'default')
+    const explicitSources = allSources.filter(({ name }) => name === 'option' || name === 'environment')
+    // What the checkout alone gives nobody has named.
+    const namedSources = allSources.filter(({ name }) => name !== 'git' && name !== 'default')
+    const context: RuleContext = {
+      changes,
+      checks,
+      isCiJob: isContinuousIntegration(host.env),
+      notify,
+      give,
+      ci,
+      git,
+      profile,
+      repo: () => read(allSources, 'repo'),
+    }
+    const search = async (among: readonly Source[], name: SettingKey): Promise<ResolvedValue | undefined> => {
+      for (const source of among) {
+        const first = await finders[source.name].find(name)
+        const rule = first && source.rules?.[name]
+        const found = rule ? await (await import('./source-rules.ts'))[rule](first, context) : first
         if (found === undefined) continue
         const resolved = name === 'targetBranch' ? { ...found, value: branchName(found.value) } : found
         const { summarize = text => text } = settingDefinition(name)
         used.set(name, { ...resolved, value: summarize(resolved.value) })
-        if (source !== caller) configured.set(name, resolved.value)
+        if (source.name !== 'option') configured.set(name, resolved.value)
         return resolved
       }
       return undefined
     }
-    const git = memoize(async () => {
-      const { gitSource } = await loadDiscovery()
-      // A branch or pull request of a remote belongs to the repository of that remote only.
-      const repo = () => read([...explicitSources, ...configuredSources], 'repo')
-      return gitSource(host, { ...options, repo })
-    })
-    const foundSources = needsSettings ? [...configuredSources, discovered(git)] : []
-    const allSources = [...explicitSources, ...foundSources, fromDefaults]
-    const read = async <N extends SettingKey>(sources: readonly SettingSource[], name: N) => {
-      const resolved = await search(name === 'profile' ? [...explicitSources, fromDefaults] : sources, name)
+    const read = async <N extends SettingKey>(among: readonly Source[], name: N) => {
+      const ofProfile = allSources.filter(
+        source => explicitSources.includes(source) || source.name === 'default',
+      )
+      const resolved = await search(name === 'profile' ? ofProfile : among, name)
       return resolved === undefined ? undefined : parseSetting(name, resolved)
     }
     return {
@@ -248,7 +274,8 @@ export function resolveSettings(
       },
       find: name => search(allSources, name),
       read: name => read(allSources, name),
-      readFrom: (sources, name) => read(sources === 'option' ? [caller] : explicitSources, name),
+      readFrom: (among, name) =>
+        read(among === 'option' ? explicitSources.slice(0, 1) : explicitSources, name),
       async require(name) {
         const value = await read(allSources, name)
         if (value !== undefined) return value
@@ -260,16 +287,16 @@ export function resolveSettings(
           joinLines(hintOf(name), (await store.readError())?.message),
         )
       },
-      isNamed: async name => (await search([...explicitSources, ...configuredSources], name)) !== undefined,
+      isNamed: async name => (await search(namedSources, name)) !== undefined,
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
-      ciJob: needsSettings ? ciJob : { find: () => undefined },
+      ciJob: needsSettings ? ciJob : nothing,
       checkout: needsSettings ? checkout : undefined,
       withArgs: createConfig,
       async findOtherBranch(branch) {
         const base = await (await ci()).findBase()
         if (base?.value !== branch || (await search(explicitSources, 'targetBranch')) !== undefined)
           return undefined
-        const named = await projectFile.findNamed('targetBranch')
+        const named = await projectFile.find('targetBranch')
         const others = [named, await (await git()).find('targetBranch')]
         return others
           .map(found => found && branchName(found.value))

@@ -148,7 +148,7 @@ describe('the CI job and the checkout come after the profile and before the defa
   const job = mergeSettings(checkout, { env: ciJob })
   const profile = profiles({ default: { repo: 'from/profile', 'target-branch': 'from-profile' } })
   const cases: readonly (readonly [string, Setting, RegExp, RegExp])[] = [
-    ['profile', mergeSettings(job, profile), /^profile default$/, /^profile default$/],
+    ['profile', profile, /^profile default$/, /^profile default$/],
     ['ci', job, /^GITHUB_REPOSITORY$/, /^GITHUB_BASE_REF$/],
     ['git', checkout, /^git remote origin$/, /^git origin\/HEAD$/],
   ]

@@ -309,6 +309,7 @@ describe('The pull request whose head is the current commit', () => {
     expect(await source.find('pr')).toEqual({
       value: '123',
       origin: 'the pull requests at git remote upstream',
+      guess: 'branch main',
     })
     const asked = started.filter(({ args }) => args.includes('ls-remote'))
     expect(asked.map(({ args }) => args.slice(args.indexOf('ls-remote')))).toEqual([

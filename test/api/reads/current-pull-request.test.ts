@@ -292,7 +292,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     ['remote -v', prints(''), notGiven('The checkout has no remote')],
     [
       'remote -v',
-      prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n'),
+      prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/b (fetch)\n'),
       notGiven('No remote is named origin or upstream'),
     ],
     [

@@ -1,0 +1,114 @@
+import { usageError } from '../base/errors.ts'
+import {
+  isSameRepository,
+  namesHost,
+  type Repository,
+  readRepository,
+  repositoryName,
+} from '../values/repository.ts'
+import { branchName } from '../values/text.ts'
+import type { CiSource, GitSource } from './discovery.ts'
+import type { ResolvedValue, SettingSource } from './setting-definitions.ts'
+
+/** What the rules know of a command and its place. */
+export interface RuleContext {
+  /** Whether the command changes data. */
+  readonly changes: boolean
+  /** Whether the command passes or fails by what it reads. */
+  readonly checks: boolean
+  readonly isCiJob: boolean
+  notify(text: string): Promise<void>
+  /** Returns how to give a setting a value: `-b main`, or `targetBranch: 'main'` in the library. */
+  give(name: 'repo' | 'targetBranch', value: string): string
+  ci(): Promise<CiSource>
+  git(): Promise<GitSource>
+  /** The profile, before any rule. */
+  readonly profile: SettingSource
+  /** Returns the repository that the command uses. */
+  repo(): Promise<Repository | undefined>
+}
+
+/** Decides about a value that a source gives: returns what is used, or undefined for what the next source gives. */
+type Rule = (found: ResolvedValue, context: RuleContext) => Promise<ResolvedValue | undefined>
+
+/** In a CI job, the repository of the project file, which may come from a pull request, is that of the job. */
+export const projectRepository: Rule = async (file, context) => {
+  const { changes, checks, give, isCiJob, notify } = context
+  const job = isCiJob ? await (await context.ci()).find('repo') : undefined
+  const [named, built] = [readRepository(file.value), job && readRepository(job.value)]
+  if (job === undefined || named === undefined || built === undefined) return file
+  const isSame = isSameRepository(namesHost(file.value) ? named : { ...named, host: built.host }, built)
+  if (isSame) return { ...file, value: repositoryName(built) }
+  const [one, other] = [repositoryName(named), repositoryName(built)]
+  if (changes || checks)
+    throw usageError(
+      `${file.origin} names the repository ${one}, but this job is one of ${other} (${job.origin}).`,
+      `The file may come from a pull request. Use ${give('repo', other)} or ${give('repo', one)}, or set MERGEQ_REPO.`,
+    )
+  await notify(`Using the repository ${one} of ${file.origin}; this job is one of ${other}.`)
+  return file
+}
+
+/** In a CI job of a pull request, the target branch of the project file is its base. */
+export const projectBranch: Rule = async (file, context) => {
+  const { changes, give, isCiJob, notify } = context
+  const base = isCiJob ? await (await context.ci()).findBase() : undefined
+  const named = branchName(file.value)
+  if (base === undefined || base.value === named) return file
+  if (changes)
+    throw usageError(
+      `${file.origin} names the target branch ${named}, but the base of this job is ${base.value} (${base.origin}).`,
+      `Use ${give('targetBranch', base.value)} or ${give('targetBranch', named)}, or set MERGEQ_TARGET_BRANCH.`,
+    )
+  await notify(`Using the target branch ${base.value} of this job, not ${named} of ${file.origin}.`)
+  return base
+}
+
+/** The stored repository is that of the CI job or of the checkout. */
+export const storedRepository: Rule = async (stored, context) => {
+  const { changes, checks, give, notify } = context
+  const own = readRepository(stored.value)
+  const here = own && (await findOtherRepository(own, context))
+  if (own === undefined || here === undefined) return stored
+  const [one, other] = [repositoryName(own), canonicalName(here.value)]
+  const place = here.origin.startsWith('git ') ? 'checkout' : 'job'
+  const problem = `The ${stored.origin} names the repository ${one}, but this ${place} is one of ${other} (${here.origin})`
+  if (changes || checks)
+    throw usageError(
+      `${problem}.`,
+      `Use ${give('repo', other)} or ${give('repo', one)}, or set MERGEQ_REPO. For every command here, name the repository in .mergeq.json.`,
+    )
+  await notify(`${problem}: using ${other}.`)
+  return here
+}
+
+/** A stored target branch belongs to the repository that is stored with it, and holds everywhere if none is. */
+export const storedBranch: Rule = async (stored, { profile, repo }) => {
+  const named = await profile.find('repo')
+  const own = named && readRepository(named.value)
+  if (own === undefined) return stored
+  const used = await repo()
+  return used !== undefined && isSameRepository(used, own) ? stored : undefined
+}
+
+const canonicalName = (text: string): string => {
+  const repo = readRepository(text)
+  return repo === undefined ? text : repositoryName(repo)
+}
+
+/** Returns the repository of the CI job, else of the checkout, if that is another one. */
+async function findOtherRepository(
+  own: Repository,
+  { ci, git: loadGit }: RuleContext,
+): Promise<ResolvedValue | undefined> {
+  const isOther = ({ value }: ResolvedValue) => {
+    const repo = readRepository(value)
+    return repo !== undefined && !isSameRepository(repo, own)
+  }
+  const job = await (await ci()).find('repo')
+  if (job !== undefined) return isOther(job) ? job : undefined
+  const git = await loadGit()
+  const remotes = await git.listRepositories()
+  if (remotes.length === 0 || !remotes.every(isOther)) return undefined
+  return (await git.find('repo')) ?? remotes[0]
+}
