@@ -38,6 +38,14 @@ export function unreportedStatuses(run: JsonObject): readonly string[] {
   )
 }
 
+/** Whether a test run goes on, as far as it says. */
+const isRunning = (run: JsonObject): boolean =>
+  !/^(?:succeeded|failed|cancelled)$/i.test(getString(run, 'status') ?? '')
+
+/** Returns the required statuses that have not reported in a test run that goes on. */
+export const missingStatuses = (run: JsonObject): readonly string[] =>
+  isRunning(run) ? unreportedStatuses(run) : []
+
 /** How a check failed, in words: `failed`, `timed out`. */
 const howItFailed = (conclusion: string): string =>
   /^(?:failure|error|)$/i.test(conclusion) ? 'failed' : shorten(conclusion.toLowerCase().replaceAll('_', ' '))
@@ -52,6 +60,10 @@ export interface TestRun {
   readonly status: string | null
   /** Failed checks. Optional checks are left out if the run names required checks. */
   readonly failingChecks: readonly FailingCheck[]
+  /** The names of required checks that have not reported while the run goes on. */
+  readonly missing: readonly string[]
+  /** When the run began, as the service wrote it. */
+  readonly startedAt: string | undefined
   /** The names of checks that have not finished. */
   readonly pending: readonly string[]
   /** Those of them that wait for a manual approval. */
@@ -169,6 +181,8 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     id,
     status: getString(run, 'status')?.toLowerCase() ?? null,
     failingChecks: withResult('failed'),
+    missing: missingStatuses(run),
+    startedAt: getString(run, 'createdAt'),
     pending: withResult(undefined).map(({ name }) => name),
     awaitingApproval: [...new Set(checks.filter(isAwaitingApproval).map(nameOfCheck))],
     tested: numbers(

@@ -8,6 +8,7 @@ import {
   explanationOf,
   type NextStep,
 } from './explain-pull-request.ts'
+import { lateCheck } from './findings.ts'
 import type { Finding, QueueAction } from './readiness.ts'
 
 /**
@@ -131,7 +132,7 @@ function stateFindings({ queue }: QueueSources): readonly Finding[] {
 }
 
 /** What the pull requests say that the queue lists. */
-function entryFindings({ queue, now }: QueueSources): readonly Finding[] {
+function entryFindings({ queue, head, now }: QueueSources): readonly Finding[] {
   const entries = queueEntries(queue)
   if (entries.length === 0) return [{ code: 'empty', message: 'No pull requests are queued.' }]
   const { testing, concurrency, isBatching } = testSlots(queue)
@@ -150,6 +151,9 @@ function entryFindings({ queue, now }: QueueSources): readonly Finding[] {
     testing.length === 0
       ? { code: 'nothing-tested', message: 'No test runs are in progress.' }
       : { code: 'testing', message: `Under test: ${numbers}.` },
+    ...(head?.reasons ?? [])
+      .filter(({ code }) => code === lateCheck)
+      .map(({ code, message }) => ({ code, message: `In the test run of #${head?.pr}, ${message}` })),
     ...(isFull
       ? [
           {

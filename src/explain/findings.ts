@@ -40,6 +40,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     ...(waiting.length === 0 ? [] : [{ code: 'awaiting-approval', message: `${approvalText(waiting)}.` }]),
     ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
+  const missing = missingCheckFindings(run, facts)
   const hostReasons = [...hostFindings(facts, failing), ...stackFindings(facts)]
   const readiness = readinessFindings(facts.record, facts.queue, facts.targetBranch)
   const position = positionFindings(facts)
@@ -62,6 +63,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     case 'PENDING_FAILURE':
       return [
         first,
+        ...missing,
         ...(state === 'TESTING' ? testedAgain(facts.record, run) : []),
         ...checks,
         ...queueStateFindings(facts, []),
@@ -88,6 +90,29 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     default:
       return [first, ...hostReasons]
   }
+}
+
+/** A test run whose queue has no time limit is late after this long, in milliseconds. */
+const usualPatience = 60 * 60_000
+
+/** The code of the finding that a required check will probably never report. */
+export const lateCheck = 'check-not-reported'
+
+/** Says which required checks have not reported, and for how long, if the test run is old. */
+function missingCheckFindings(
+  { missing = [], startedAt }: Partial<TestRun> = {},
+  { queue, now = Number.NaN }: Pick<Facts, 'queue' | 'now'>,
+): readonly Finding[] {
+  if (missing.length === 0) return []
+  const names = joinTruncated(missing.map(name => shorten(name)))
+  const age = elapsedSince(startedAt, now)
+  const limit = (getNumber(queue, 'testingTimeoutMinutes') ?? 0) * 60_000
+  if (age !== undefined && age > (limit > 0 ? limit / 2 : usualPatience)) {
+    const verb = missing.length === 1 ? 'has' : 'have'
+    return [{ code: lateCheck, message: `${names} ${verb} not reported for ${formatAge(age)}.` }]
+  }
+  const began = age === undefined ? '' : ` since the run began ${formatAgo(age)}`
+  return [{ code: 'missing-checks', message: `Required checks that have not reported${began}: ${names}.` }]
 }
 
 /** Says that a pull request under test is tested again, and as far as its timeline says it, of which batch it was. */

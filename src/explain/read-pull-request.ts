@@ -63,7 +63,7 @@ export function explanationJson(explanation: Explanation): JsonObject {
   const { head: _, ...document } = explanation
   const next = explanation.next.map(({ command, why }) => ({ command, why }))
   if (explanation.testRun === null) return { ...document, next, testRun: null }
-  const { id, status, failingChecks, pending } = explanation.testRun
+  const { id, status, failingChecks, pending, missing } = explanation.testRun
   const failing = failingChecks.map(({ name }) => name)
-  return { ...document, next, testRun: { id, status, failing, pending } }
+  return { ...document, next, testRun: { id, status, failing, pending, missing } }
 }

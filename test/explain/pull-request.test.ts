@@ -49,6 +49,15 @@ const failedRun = run({
   ],
 })
 
+/** A run that began so many minutes ago, and of whose required checks one has not reported. */
+const silentRun = (minutes: number) =>
+  run({
+    status: 'in_progress',
+    createdAt: new Date(noon - minutes * 60_000).toISOString(),
+    requiredStatuses: ['build', 'e2e'],
+    checkSuites: [{ checkRuns: [{ name: 'build', status: 'COMPLETED', conclusion: 'SUCCESS' }] }],
+  })
+
 /** The record of a pull request in a state; `listed` has the queue that lists it, too. */
 const at = (state: string, more: JsonObject = {}) => ({ record: record(state, more) })
 const listed = (state: string, queueState = 'RUNNING', more: JsonObject = {}) => ({
@@ -154,6 +163,22 @@ const rows: readonly Row[] = [
       run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state: 'PENDING' }] }),
     },
   ],
+  // A required check that never reported: news while the run is young, and the cause when it is old.
+  ...(
+    [
+      [10, {}, 'testing, missing-checks'],
+      [59, {}, 'testing, missing-checks'],
+      [61, {}, 'testing, check-not-reported'],
+      [61, { testingTimeoutMinutes: 300 }, 'testing, missing-checks'],
+      [16, { testingTimeoutMinutes: 30 }, 'testing, check-not-reported'],
+    ] as const
+  ).map(
+    ([minutes, settings, codes]) =>
+      [
+        `testing: ${codes}, position -> pr wait 7, pr testing run-1`,
+        { ...listed('TESTING', 'RUNNING', settings), run: silentRun(minutes) },
+      ] as const,
+  ),
   // Both WAITING and REQUESTED: a manual approval is missing.
   ...['WAITING', 'REQUESTED'].map(
     state =>

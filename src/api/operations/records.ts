@@ -90,6 +90,10 @@ export const explanationRecord: RecordType = {
           status: textOrNull,
           failing: field('readonly string[]', 'The names of the failing checks.'),
           pending: field('readonly string[]', 'The names of the checks that have not finished.'),
+          missing: field(
+            'readonly string[]',
+            'The names of the required checks that have not reported while the run goes on.',
+          ),
         }),
       }),
     ),

@@ -20,6 +20,7 @@ import {
   isAwaitingApproval,
   isFailedCheck,
   isRequiredCheck,
+  missingStatuses,
   readChecks,
   testRunOf,
   unreportedStatuses,
@@ -35,7 +36,7 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
-import { shorten } from '../../values/format.ts'
+import { elapsedSince, formatAge, shorten } from '../../values/format.ts'
 import { isPullRequestReference, urlOfPullRequest } from '../../values/pull-request.ts'
 import type { Repository } from '../../values/repository.ts'
 
@@ -74,7 +75,23 @@ const wantedRun: Input<WantedRun> = {
   },
 }
 
-const checkColumns = columns(['KIND', 'kind'], ['NAME', 'name'], ['STATE', 'state', 'state'], ['URL', 'url'])
+const checkColumns = columns(
+  ['KIND', 'kind'],
+  ['NAME', 'name'],
+  ['STATE', 'state', 'state'],
+  ['URL', 'url'],
+  ['SINCE', 'since'],
+)
+
+/** Returns a row for each required status that has not reported while the run goes on. */
+const missingRows = (run: JsonObject): readonly JsonObject[] =>
+  missingStatuses(run).map(name => ({
+    kind: 'status',
+    name,
+    state: 'MISSING',
+    url: undefined,
+    since: get(run, 'createdAt'),
+  }))
 
 /** Returns the page of a test run: of its first failed check, or else of its first check. */
 const pageOf = (checks: readonly JsonObject[]): string | undefined =>
@@ -96,7 +113,7 @@ const joinSpans = (spans: readonly Span[]): Pieces =>
  * Returns the checks of a test run as lines: each failed check with its page, then the others by their state, and the
  * required statuses that have not reported.
  */
-function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly StyledLine[] {
+function checkLines(run: JsonObject, checks: readonly JsonObject[], now: number): readonly StyledLine[] {
   const nameOf = (check: JsonObject) => shorten(getString(check, 'name') ?? 'an unnamed check')
   const stateOfCheck = (check: JsonObject) => getString(check, 'state') ?? ''
   const isRequired = (check: JsonObject) => isRequiredCheck(run, check)
@@ -132,7 +149,9 @@ function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly St
     const words = stateStyle(state)?.style === 'green' ? '' : ` ${wordsSpan(state).text}`
     return ['  ', signSpan(state), ' ', ...joinSpans(links), words]
   })
-  const unreported = unreportedStatuses(run).map(name => `  ? ${shorten(name)} has not reported`)
+  const age = missingStatuses(run).length === 0 ? undefined : elapsedSince(getString(run, 'createdAt'), now)
+  const duration = age === undefined ? '' : ` for ${formatAge(age)}`
+  const unreported = unreportedStatuses(run).map(name => `  ? ${shorten(name)} has not reported${duration}`)
   return [...failed, ...awaitingLines, ...groups, ...unreported]
 }
 
@@ -140,13 +159,14 @@ function testRunLines(
   run: JsonObject,
   checks: readonly JsonObject[],
   repo: Repository,
+  now: number,
 ): readonly StyledLine[] {
   const [branch, commit = ''] = [getString(run, 'testBranch'), getString(run, 'testBranchSha')]
   const at = /^[\da-f]{7,64}$/i.test(commit) ? ` at ${commit.slice(0, 7)}` : ''
   return [
     ['Test run ', stateSpan(getString(run, 'status') ?? 'unknown status'), ' ', ...testedSpans(run, repo)],
     ...(branch === undefined ? [] : [`  on ${branch}${at}`]),
-    ...checkLines(run, checks),
+    ...checkLines(run, checks, now),
   ]
 }
 
@@ -206,9 +226,13 @@ export const prTestingCommand = command({
       const sent = await readWantedRun(cli, wanted)
       const [run = {}] = sent.response.records
       const checks = readChecks(run)
-      const screen = () => ({ heading: testRunLines(run, checks, wanted.repo) })
+      const { date = cli.host.clock.now() } = sent
+      const screen = () => ({ heading: testRunLines(run, checks, wanted.repo, date) })
       const opens = web ? await webPage(cli, pageOf(checks)) : undefined
-      return { ...show(sent, { columns: checkColumns, rows: checks, screen }), opens }
+      return {
+        ...show(sent, { columns: checkColumns, rows: [...checks, ...missingRows(run)], screen }),
+        opens,
+      }
     })
   },
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, openStory, type Seen } from '../../support/harness.ts'
+import { mergeq, noon, openStory, type Seen } from '../../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const id = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
@@ -112,6 +112,32 @@ test('names on a terminal the required statuses that have not reported', async (
     '  ? lint has not reported',
     '  ? deploy has not reported',
   ])
+})
+
+/** A run that goes on, of whose required checks one has not reported for three hours. */
+const silentRun = {
+  ...run,
+  status: 'in_progress',
+  createdAt: new Date(noon - 190 * 60_000).toISOString(),
+  requiredStatuses: ['build', 'e2e'],
+  checkSuites: [{ checkRuns: [{ name: 'build', conclusion: 'SUCCESS', url: 'https://ci/1' }] }],
+}
+
+test.each([
+  ['', /^status\te2e\tMISSING\t\t2026-01-05T08:50:00\.000Z$/m],
+  ['-o csv', /^status,e2e,MISSING,,2026-01-05T08:50:00\.000Z\r?$/m],
+  ['-o markdown', /\| status \| e2e \| MISSING \|\s*\| 2026-01-05T08:50:00\.000Z \|/],
+  ['-o table', /^ {2}\? e2e has not reported for 3h10m$/m],
+  ['--json', /^(?!.*MISSING)/],
+])('a required check that has not reported while the run goes on: %s', async (format, expected) => {
+  const ofRun = async (status: string) => {
+    const body = JSON.stringify({ ...silentRun, status })
+    const date = new Date(noon).toUTCString()
+    return (await mergeq(`pr testing x ${where} ${format}`, { answer: () => ({ headers: { date }, body }) }))
+      .out
+  }
+  expect(await ofRun('in_progress')).toMatch(expected)
+  expect(await ofRun('failed')).not.toMatch(/MISSING|reported for/)
 })
 
 test('in the hosted dialect the sandbox requires a testRunId, to which its records lead', async () => {

@@ -53,6 +53,33 @@ test.each(['document', 'hosted'] as const)('each state has its verdict (%s)', as
   }
 })
 
+test('names the required check that never reported in the run of its head', async () => {
+  const testRun = {
+    status: 'in_progress',
+    createdAt: ago(3 * hour),
+    requiredStatuses: ['build', 'e2e'],
+    checkSuites: [{ checkRuns: [{ name: 'build', status: 'COMPLETED', conclusion: 'SUCCESS' }] }],
+    testedPullRequests: [{ prNumber: 5 }],
+  }
+  const head = { stateChangedAt: ago(3 * hour), verifiedByTestRun: 'run-1' }
+  const answers = {
+    getQueue: json(queue('RUNNING', [entry(5, 'TESTING', head)])),
+    getSubmittedPullRequest: json(record('TESTING', { prNumber: 5, ...head })),
+    getMergeQueueTestingDetails: json(testRun),
+  }
+  const { out } = await explain(answers)
+  const explanation = JSON.parse(out)
+  expect(explanation.head.testRun).toMatchObject({ pending: [], missing: ['e2e'] })
+  const message = 'e2e has not reported for 3h.'
+  expect(explanation.head.reasons[1]).toEqual({ code: 'check-not-reported', message })
+  expect(explanation.reasons).toContainEqual({
+    code: 'check-not-reported',
+    message: `In the test run of #5, ${message}`,
+  })
+  for (const format of ['', '-o csv', '-o markdown', '-o table'])
+    expect((await explain(answers, format)).out, format).toContain(message)
+})
+
 test('a queue in which nothing changed for an hour is stalled, and its head says why', async () => {
   const entries = [
     entry(5, 'PENDING', { stateChangedAt: ago(2 * hour) }),
