@@ -146,9 +146,14 @@ describe('`pr land` pauses before it submits again what needs time', () => {
     doubt: { reason: 'github_api_merge_already_in_progress', prSha },
   }
   /** What fails so whenever it is submitted: each attempt two seconds after it was. */
-  async function landFailing(flags: string, more: object, headers: Readonly<Record<string, string>> = {}) {
+  async function landFailing(
+    flags: string,
+    more: object,
+    headers: Readonly<Record<string, string>> = {},
+    format = '-o ndjson',
+  ) {
     const sendings: number[] = []
-    const outcome = await runWithHistory(`pr land 7 --interval 5s -o ndjson ${flags}`, {
+    const outcome = await runWithHistory(`pr land 7 --interval 5s ${format} ${flags}`, {
       pulls: { 7: 'FAILED' },
       fault(second, operation) {
         if (operation === 'submitPullRequest') sendings.push(second)
@@ -165,7 +170,8 @@ describe('`pr land` pauses before it submits again what needs time', () => {
     })
     const [first = 0] = sendings
     const minutes = sendings.map(second => Math.round((second - first) / 60))
-    return { ...outcome, sendings, minutes, result: documentsIn(outcome.out).at(-1) }
+    const result = format === '' ? undefined : documentsIn(outcome.out).at(-1)
+    return { ...outcome, sendings, minutes, result }
   }
 
   test('of 5, 15, then 30 minutes', async () => {
@@ -182,6 +188,16 @@ describe('`pr land` pauses before it submits again what needs time', () => {
     expect(result?.reason).toMatch(
       /^#7 failed after 5m..s\. The rate limit of GitHub stopped the queue\. The time limit is before the next attempt\. Submit it again after 2026-01-05T12:20:..Z$/,
     )
+  })
+
+  test('and says so in a log where rows have no reason', async () => {
+    const said = /^#7: The time limit is before the next attempt\. Submit it again after .*Z\.$/m
+    for (const format of ['table', 'csv', 'markdown', 'json']) {
+      const line = `--timeout 3m ${format === 'table' ? '' : `-o ${format}`}`
+      const { out, err } = await landFailing(line, reasons.later, {}, '')
+      const isRow = format === 'table' || format === 'csv'
+      expect([format, said.test(err), out.includes('Submit it again')]).toEqual([format, isRow, !isRow])
+    }
   })
 
   test.each<[string, object, number]>([

@@ -74,12 +74,16 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
     (options.format.prints === 'records' && options.fields.length === 0)
   const operation = hasEntries ? getEntries : getQueue
   if (options.dryRun) return printRequests(cli, operation, [place])
-  const [sent, activity = {}] = await Promise.all([
+  const [sent, onScreen] = await Promise.all([
     read(cli, operation, place),
     results === 'screen' ? readActivity(cli.client(), place) : undefined,
   ])
   const { records } = sent.response
   const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
+  const { enqueuedPullRequests: listed, state } = records[0] ?? {}
+  const isEmpty = Array.isArray(listed) && listed.length === 0
+  const saysMore = isEmpty && results !== 'json' && options.fields.length === 0
+  const activity = onScreen ?? (saysMore && readsMore(cli) ? await readActivity(cli.client(), place) : {})
   const batches = results === 'screen' ? await readTestedTogether(queue, cli.client(), place) : undefined
   await printer.print(
     show(sent, {
@@ -94,13 +98,11 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
         }),
     }),
   )
-  const { enqueuedPullRequests: listed, state } = records[0] ?? {}
-  if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0) {
-    const { notReady } = readsMore(cli) ? await readActivity(cli.client(), place) : {}
+  if (results === 'rows' && saysMore) {
     const sentences = [
       `No pull requests are queued for ${queueName(place)}.`,
       `The queue is ${state ?? 'in an unknown state'}.`,
-      notReadySentence(notReady) ?? [],
+      notReadySentence(activity.notReady) ?? [],
     ]
     await logger.info(sentences.flat().join(' '))
   }

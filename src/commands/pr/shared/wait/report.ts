@@ -1,7 +1,7 @@
 // What a command prints while it waits for pull requests, event by event, and at the end.
 import { submitPullRequest } from '../../../../api/operations/pull-requests.ts'
 import { readActivity } from '../../../../api/reads/queue-activity.ts'
-import { type MergeqError, mostSevere } from '../../../../base/errors.ts'
+import { type MergeqError, mostSevere, withPeriod } from '../../../../base/errors.ts'
 import type { JsonObject } from '../../../../base/json.ts'
 import { type Cli, drawsResults, readsMore, timeOfWait } from '../../../../command/command.ts'
 import { printRequests } from '../../../../command/dry-run.ts'
@@ -196,6 +196,9 @@ class WaitReporter implements WaitObserver {
     if (results === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
         await logger.info(`#${pr}: ${shorten(name)} failed${url === undefined ? '.' : `: ${url}`}`)
+    // The other formats have it in the reason.
+    if (results === 'rows' && options.format.name !== 'markdown' && end.note !== undefined)
+      await logger.info(`#${pr}: ${withPeriod(end.note)}`)
     const endsAtPause = end.outcome === 'pending' && this.wait.options.failOnPaused && isPaused(queue)
     if (endsAtPause && results !== 'screen')
       await logger.warnOnce(`The queue for ${queueName(pullRequest)} is paused (--fail-on-paused).`)
