@@ -347,8 +347,9 @@ export function gitSource(
     const [remote, branch] = [await selectedRemote(), await readBranch()]
     if (remote === undefined || branch === undefined) return undefined
     const base = await readCommit(`refs/remotes/${remote.name}/HEAD`)
-    // A branch whose upstream is the target branch may have been pushed without becoming its upstream.
-    for (const name of ['@{upstream}', `refs/remotes/${remote.name}/${branch}`]) {
+    // A branch whose upstream is the target branch may have been pushed without becoming its upstream, also to a fork.
+    const names = new Set([remote.name, ...(await readRemotes(host)).map(({ name }) => name)])
+    for (const name of ['@{upstream}', ...[...names].map(name => `refs/remotes/${name}/${branch}`)]) {
       const pushed = await readCommit(name)
       if (pushed !== undefined && pushed !== base) return pushed
     }

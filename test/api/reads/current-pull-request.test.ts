@@ -150,6 +150,54 @@ describe('the pull request of the current branch', () => {
     },
   )
 
+  const remoteForms = [
+    ...['https://github.com/acme/web.git', 'https://ann:secret@github.com/acme/web'],
+    ...['ssh://git@github.com/acme/web.git', 'ssh://git@ssh.github.com:443/acme/web.git'],
+    ...['git@github.com:acme/web.git', 'work-alias:acme/web', 'git://github.com/acme/web.git'],
+    ...['http://github.com/acme/web.git', 'file:///srv/web.git', '/srv/web.git', '../web.git'],
+  ]
+
+  test.each(remoteForms)('is that of the pushed commits of a branch with one more, at %s', async address => {
+    // Only https and ssh are asked for the heads of pull requests; the others leave it to the branch.
+    const isAsked = /^https:|^ssh:|^git@/.test(address)
+    const { code, out, err, sent } = await inCheckout(
+      'pr submit --repo acme/web',
+      {
+        ...ahead,
+        'remote -v': prints(`origin\t${address} (fetch)\norigin\t${address} (push)\n`),
+        'rev-parse @{upstream}': prints(`${other}\n`),
+        [`rev-list --count ${other}..HEAD`]: prints('1\n'),
+      },
+      { answer: service({ body: record({ prNumber: 8 }) }) },
+    )
+    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: isAsked ? [] : [byBranch] })
+    expect(err).toBe(
+      'mergeq: Your branch has 1 commit that is not pushed. The pull request of the pushed commits is #8.\n  Push first, or run: mergeq pr submit 8 --repo acme/web\n',
+    )
+  })
+
+  test.each([
+    ['its commit', prints(ref(other, 8)), unknown],
+    ['its branch', denied, { body: record({ prNumber: 8 }) }],
+  ])('is that of the commits that were pushed to a fork, found by %s', async (_, lsRemote, byBranch) => {
+    const addresses = [
+      ['origin', 'git@github.com:me/web.git'],
+      ['upstream', 'git@github.com:acme/web.git'],
+    ]
+    const { code, err } = await inCheckout(
+      'pr submit --repo acme/web --target-branch main',
+      {
+        ...ahead,
+        'ls-remote': lsRemote,
+        'remote -v': prints(addresses.map(([name, url]) => `${name}\t${url} (fetch)\n`).join('')),
+        'rev-parse refs/remotes/origin/fix-cart': prints(`${other}\n`),
+      },
+      { answer: service(byBranch) },
+    )
+    expect(code).toBe(2)
+    expect(err).toContain('2 commits that are not pushed. The pull request of the pushed commits is #8.')
+  })
+
   test('decides between several pull requests with the current commit', async () => {
     const several = { 'ls-remote': prints(ref(commit, 7) + ref(other, 8) + ref(commit, 123)) }
     const { code, sent } = await inCheckout('pr restart --yes', several)
