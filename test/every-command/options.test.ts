@@ -384,6 +384,10 @@ const table: Readonly<Record<string, Rows>> = {
     setting: inCheckout,
     options: { '--fail-closed': { typed: '--fail-closed' } },
   },
+  'guard check': {
+    setting: inCheckout,
+    options: { '--fail-closed': { typed: '--fail-closed', setting: { answer: refusing } } },
+  },
   'guard hook': {
     setting: inCheckout,
     options: {

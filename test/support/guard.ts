@@ -30,13 +30,20 @@ export const hookPath = '/repo/.git/hooks/pre-push'
 export const hookGit =
   (
     top: string,
-    hooks?: { readonly folder: string; readonly scope: 'local' | 'worktree' | 'global' },
+    hooks?: {
+      readonly folder: string
+      readonly scope: 'local' | 'worktree' | 'global'
+      readonly setIn?: string
+    },
   ): NonNullable<Setting['spawn']> =>
   (_, args) => {
     if (args.includes('config')) {
       const isAsked =
         !args.some(arg => /^--(?:local|worktree)$/.test(arg)) || args.includes(`--${hooks?.scope}`)
-      return hooks !== undefined && isAsked ? { code: 0, out: `${hooks.folder}\n` } : { code: 1, out: '' }
+      const { folder, setIn = '.git/config' } = hooks ?? {}
+      return hooks !== undefined && isAsked
+        ? { code: 0, out: `file:${setIn}\t${folder}\n` }
+        : { code: 1, out: '' }
     }
     const folder = hooks?.folder ?? '.git/hooks'
     return { code: 0, out: args.includes('--git-path') ? `${folder}/pre-push\n` : `${top}\n` }

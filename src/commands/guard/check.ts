@@ -1,7 +1,12 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { command } from '../../command/command.ts'
-import { guardPush, maxWait } from './shared/push.ts'
+import { failureOrThrow, MergeqError, withPeriod } from '../../base/errors.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { flag } from '../../command/inputs.ts'
+import { gitOutput } from '../../config/git.ts'
+import { newSubmissionNote } from '../../domain/states.ts'
+import type { Host } from '../../host/host.ts'
+import { guardPush, maxWait, type PushedBranch } from './shared/push.ts'
 
 export const guardCheckCommand = command({
   name: 'guard check',
@@ -11,6 +16,54 @@ export const guardCheckCommand = command({
   settings: 'optional',
   tokenTime: maxWait,
   prints: 'nothing; messages go to standard error',
+  options: { failClosed: flag('Exit 21 also if that cannot be told, for example without a token') },
   examples: ['mergeq guard check'],
-  run: (_, cli) => guardPush(undefined, true, cli),
+  async run({ failClosed }, cli) {
+    const reason = await checkBranch(cli)
+    if (reason === undefined) return 0
+    const sentence = `Not known: ${withPeriod(reason)}`
+    if (failClosed) throw new MergeqError('check-failed', sentence)
+    await cli.logger.info(sentence)
+    return 0
+  },
 })
+
+/**
+ * Checks the current branch. Throws the error of a push that would be blocked, and of wrong settings; returns why it is
+ * not known whether it would be.
+ */
+async function checkBranch(cli: Cli): Promise<string | undefined> {
+  const { logger, options, settings } = cli
+  await settings.checkStore()
+  for (const name of ['repo', 'targetBranch'] as const)
+    if ((await settings.read(name)) === undefined)
+      return settings.require(name).then(
+        () => undefined,
+        error => failureOrThrow(error).message,
+      )
+  const push = await currentPush(cli.host)
+  if (push === undefined) return 'no branch is checked out here'
+  try {
+    const [unchecked] = await guardPush([push], undefined, true, cli)
+    if (unchecked !== undefined)
+      return `only the name of the branch ${push.branch} was checked, because ${unchecked.problem}`
+  } catch (error) {
+    const { kind, message } = failureOrThrow(error)
+    if (['usage', 'check-failed', 'internal'].includes(kind)) throw error
+    return message
+  }
+  if (!options.dryRun)
+    await logger.info(
+      `A push of ${push.branch} removes no pull request from the queue. If one was just submitted: ${newSubmissionNote}.`,
+    )
+  return undefined
+}
+
+/** Returns the push of the current branch; undefined without one. */
+async function currentPush(host: Host): Promise<PushedBranch | undefined> {
+  const read = async (...args: string[]) => (await gitOutput(host, ...args))?.trim()
+  const branch = await read('symbolic-ref', '--short', 'HEAD')
+  if (branch === undefined) return undefined
+  const from = (await read('rev-parse', '@{push}')) ?? (await read('rev-parse', 'HEAD')) ?? ''
+  return { branch, isDeletion: false, from }
+}

@@ -3,7 +3,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { extendError, failureOrThrow } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { flag, type Input } from '../../command/inputs.ts'
-import { guardPush, maxWait } from './shared/push.ts'
+import { guardPush, maxWait, readPushes } from './shared/push.ts'
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
 const remoteArgument: Input<string | undefined> = {
@@ -33,7 +33,10 @@ export const guardHookCommand = command({
   async run({ remote, failClosed }, cli) {
     if (cli.host.env.MERGEQ_GUARD === 'off') return 0
     try {
-      return await guardPush(remote, false, cli)
+      const unchecked = await guardPush(await readPushes(cli.host), remote, false, cli)
+      for (const { branch, problem } of unchecked)
+        await cli.logger.warn(`The push of ${branch} was checked by the name of the branch only: ${problem}.`)
+      return 0
     } catch (error) {
       const failure = failureOrThrow(error)
       const { kind, message, details } = failure

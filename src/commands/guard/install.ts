@@ -24,7 +24,7 @@ export const guardInstallCommand = command({
   exits: ['refused'],
   prints: {
     table: 'the path of the hook and what was done; with core.hooksPath, the line to add to a hook',
-    json: `${outline(installedHookRecord)}; did is installed or nothing; with core.hooksPath also "line"`,
+    json: `${outline(installedHookRecord)}; did is installed or nothing; with core.hooksPath also "line" and "setIn"`,
     ndjson: 'the same, on one line',
   },
   documents: [installedHookRecord],

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { serviceKnowing, where } from '../../support/guard.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
+import { stored } from '../../support/settings-sources.ts'
 
 /** A checkout of the repository in which git says this. */
 const checkout =
@@ -21,17 +22,54 @@ test('`guard check` asks about the current branch, without a push', async () => 
   const { code, err } = await run('fix')
   expect({ code, err }).toEqual({
     code: 21,
-    err: expect.stringMatching(/^mergeq: #7 has been testing for 4m, /),
+    err: expect.stringMatching(/^mergeq: #7 has been testing for 4m, (?![\s\S]*MERGEQ_GUARD)/),
   })
   expect(await run('other')).toMatchObject({
     code: 0,
     err: 'A push of other removes no pull request from the queue. If one was just submitted: it can take up to 90s to appear.\n',
   })
-  expect(await run('other', serviceKnowing(), 'acme/api')).toMatchObject({
-    code: 0,
-    err: 'mergeq: Cannot tell whether a push of other removes a pull request from the queue: only the name of the branch was checked, because no remote of the checkout belongs to github.com/acme/api.\n',
+})
+
+describe('`guard check` that cannot tell ends with 0 and says so, and with --fail-closed with 21', () => {
+  const noToken = { MERGEQ_TOKEN: '' }
+  test.each<[string, Setting, string]>([
+    ['a service that does not answer', { answer: () => ({ status: 500 }) }, '(500)'],
+    ['a token that is refused', { answer: () => ({ status: 401 }) }, 'token'],
+    ['a web page', { answer: () => ({ status: 404, body: '<html>' }) }, ''],
+    ['no token', { env: { ...where, ...noToken } }, 'No API token was found.'],
+    ['no repository', { env: { MERGEQ_TARGET_BRANCH: 'main' } }, 'No repository was given.'],
+    ['no target branch', { env: { MERGEQ_REPO: 'acme/web' } }, 'No target branch was given.'],
+    ['neither repository nor token', { env: noToken }, 'No repository was given.'],
+    ['no checkout', { spawn: () => ({ code: 128, out: '' }) }, 'no branch is checked out here.'],
+    [
+      'a remote that cannot be asked',
+      { env: { ...where, MERGEQ_REPO: 'acme/api' }, spawn: checkout('other\n') },
+      'only the name of the branch other was checked, because no remote of the checkout belongs to github.com/acme/api.',
+    ],
+  ])('%s', async (_, setting, reason) => {
+    const spawn: Setting['spawn'] = (_, args) =>
+      args.includes('symbolic-ref') ? { code: 0, out: 'other\n' } : { code: 1, out: '' }
+    const run = (flags: string) =>
+      mergeq(`guard check ${flags}`, { env: where, answer: serviceKnowing(), spawn, ...setting })
+    const { code, out, err } = await run('')
+    expect({ code, out }).toEqual({ code: 0, out: '' })
+    expect(err).toMatch(/^Not known: /)
+    expect(err).toContain(reason)
+    const closed = await run('--fail-closed')
+    expect({ code: closed.code, out: closed.out }).toEqual({ code: 21, out: '' })
+    expect(closed.err).toContain('mergeq: Not known: ')
   })
-  expect((await run('fix', () => ({ status: 500 }))).code).toBe(7)
-  const detached = await mergeq('guard check', { env: where, spawn: () => ({ code: 1, out: '' }) })
-  expect(detached.code).toBe(2)
+
+  test.each<[string, string, Setting]>([
+    ['a wrong line', 'guard check --nope', {}],
+    ['a wrong repository', 'guard check', { env: { ...where, MERGEQ_REPO: 'acme' } }],
+    [
+      'a broken settings file',
+      'guard check',
+      { ...stored('{'), env: { ...where, HOME: '/home/me', MERGEQ_BASE_URL: '' } },
+    ],
+  ])('but for %s: 2', async (_, line, setting) => {
+    const spawn = checkout('other\n')
+    expect((await mergeq(line, { env: where, answer: serviceKnowing(), spawn, ...setting })).code).toBe(2)
+  })
 })

@@ -71,6 +71,7 @@ describe('`guard hook`', () => {
           `mergeq: The ${what} of fix was blocked: #7 has been testing for 4m, position 2 of 2 in the queue for main. ${doing} would remove #7 from the queue and lose its position and its test run.`,
           '  Wait until #7 has finished: mergeq pr wait 7',
           `  Cancel #7 first, then ${next}: mergeq pr cancel 7`,
+          '  To push anyway: MERGEQ_GUARD=off git push',
           '',
         ].join('\n'),
       )
@@ -91,14 +92,12 @@ describe('`guard hook`', () => {
   })
 
   test.each([
-    ['has been pending for 4m', 'PENDING', ' and lose its position'],
-    ['is not ready since 4m ago', 'NOT_READY', ''],
+    ['has been pending for 4m, in the queue for main', 'PENDING', ' and lose its position'],
+    ['has been in the queue for main for 4m (not ready yet)', 'NOT_READY', ''],
   ])('names no position in a queue that cannot be read: %s', async (words, state, loss) => {
     const { code, err } = await guard(line('fix'), serviceKnowing({ ...record, state }, { status: 500 }))
     expect(code).toBe(21)
-    expect(err).toContain(
-      `#7 ${words}, in the queue for main. Pushing would remove #7 from the queue${loss}.\n`,
-    )
+    expect(err).toContain(`#7 ${words}. Pushing would remove #7 from the queue${loss}.\n`)
   })
 
   const merged = serviceKnowing({ ...record, state: 'merged', isCurrentlySubmittedToQueue: false })

@@ -66,19 +66,26 @@ describe('`guard install`', () => {
 
 describe('where core.hooksPath is set, `guard install` writes nothing', () => {
   test.each([
-    ['husky', '.husky/_', 'local', '/repo/.husky/pre-push'],
-    ['an old husky', '.husky', 'local', '/repo/.husky/pre-push'],
-    ['another folder', 'tools/hooks', 'local', '/repo/tools/hooks/pre-push'],
-    ['a folder of a worktree', 'tools/hooks', 'worktree', '/repo/tools/hooks/pre-push'],
-  ] as const)('and prints the line to add: %s', async (_, folder, scope, hook) => {
+    ['husky', '.husky/_', 'local', '/repo/.husky/pre-push', '.git/config'],
+    ['an old husky', '.husky', 'local', '/repo/.husky/pre-push', '.git/config'],
+    ['another folder', 'tools/hooks', 'local', '/repo/tools/hooks/pre-push', 'tools/gitconfig'],
+    [
+      'a folder of a worktree',
+      'tools/hooks',
+      'worktree',
+      '/repo/tools/hooks/pre-push',
+      '.git/config.worktree',
+    ],
+  ] as const)('and prints the line to add: %s', async (_, folder, scope, hook, setIn) => {
     const disk = new Map<string, string>()
-    const setting = { disk, spawn: hookGit('/repo', { folder, scope }) }
+    const setting = { disk, spawn: hookGit('/repo', { folder, scope, setIn }) }
     const { code, out, err } = await mergeq('guard install --json', setting)
     expect({ code, err }).toMatchObject({ code: 0 })
     expect(JSON.parse(out)).toEqual({
       hook,
       did: 'nothing',
       line: expect.stringContaining('mergeq guard hook -- "$@"'),
+      setIn,
     })
     const screen = await mergeq('guard install', {
       ...setting,
@@ -86,24 +93,31 @@ describe('where core.hooksPath is set, `guard install` writes nothing', () => {
       columns: 200,
       env: { NO_COLOR: '1' },
     })
-    expect(screen.out).toContain(`core.hooksPath is set: nothing was written. Add this line to ${hook}:\n`)
+    expect(screen.out).toContain(
+      `core.hooksPath is set in ${setIn}: nothing was written. Add this line to ${hook}:\n`,
+    )
     expect(disk.size).toBe(0)
     disk.set(hook, JSON.parse(out).line)
     expect(JSON.parse((await mergeq('guard install --json', setting)).out)).toEqual({
       hook,
       did: 'nothing',
       line: null,
+      setIn,
     })
   })
 
-  test('and refuses a folder for all checkouts with 2', async () => {
+  test('and refuses a folder for other checkouts with 2, naming the file that sets it', async () => {
     const disk = new Map<string, string>()
     const { code, err } = await mergeq('guard install', {
       disk,
-      spawn: hookGit('/repo', { folder: '/home/me/hooks', scope: 'global' }),
+      spawn: hookGit('/repo', {
+        folder: '/home/me/hooks',
+        scope: 'global',
+        setIn: '/home/me/work.gitconfig',
+      }),
     })
     expect(code).toBe(2)
-    expect(err).toContain('core.hooksPath is set for all your checkouts')
+    expect(err).toContain('core.hooksPath is set in /home/me/work.gitconfig, not only for this checkout')
     expect(disk.size).toBe(0)
   })
 })

@@ -67,37 +67,49 @@ const lineColumns = columns(['LINE', 'line', 'prose'])
 /** What was done to the hook. */
 export const hookRecord = ownRecord({ hook: 'string', did: 'string' })
 
-/** The same, with the line to add to a hook that another program manages; null if it is there already. */
-export const installedHookRecord = extended(hookRecord, { line: optional('string | null') })
+/**
+ * The same, with the line to add to a hook that another program manages, null if it is there already, and the file that
+ * sets `core.hooksPath`.
+ */
+export const installedHookRecord = extended(hookRecord, {
+  line: optional('string | null'),
+  setIn: optional('string'),
+})
 
 export const hookFields = fieldsOfRecords(
   [installedHookRecord, previewRecord],
   [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
 )
 
+/** The hook of another program, and the file that names its folder. */
+interface OtherHook {
+  readonly path: string
+  readonly setIn: string
+}
+
 /**
  * Returns the hook in which a line must be added because `core.hooksPath` leads git to other hooks than those of the
- * checkout; undefined if it is not set. Throws a usage error if it is set for all checkouts.
+ * checkout; undefined if it is not set. Throws a usage error if it is set for other checkouts, too.
  */
-async function findOtherHook(host: Host, path: string): Promise<string | undefined> {
+async function findOtherHook(host: Host, path: string): Promise<OtherHook | undefined> {
   const cwd = host.cwd ?? ''
   const env = withoutTokens(host.env)
-  const read = async (...args: string[]) => {
-    const { code, out } = await host.git(['-C', cwd, 'config', ...args, 'core.hooksPath'], {
-      env,
-      timeout: 5_000,
-    })
-    return code === 0 ? out.trim() : undefined
+  /** Returns where the setting comes from: `file:.git/config` for git, also where another file includes that one. */
+  const readOrigin = async (...scope: string[]) => {
+    const args = ['config', '--get', '--show-origin', '--includes', ...scope, 'core.hooksPath']
+    const { code, out } = await host.git(['-C', cwd, ...args], { env, timeout: 5_000 })
+    return code === 0 ? out.split('\t')[0]?.replace(/^file:/, '') : undefined
   }
-  if ((await read('--get')) === undefined) return undefined
-  const own = (await read('--get', '--local')) ?? (await read('--get', '--worktree'))
-  if (own === undefined)
+  const setIn = await readOrigin()
+  if (setIn === undefined) return undefined
+  const isOwn = (await readOrigin('--local')) ?? (await readOrigin('--worktree'))
+  if (isOwn === undefined)
     throw usageError(
-      `core.hooksPath is set for all your checkouts: git runs ${path}, and no hook of this checkout.`,
-      'Nothing was written. To see where it is set, run: git config --show-origin --get core.hooksPath\nTo use the hooks of this checkout again, run: git config core.hooksPath .git/hooks',
+      `core.hooksPath is set in ${setIn}, not only for this checkout: git runs ${path}, and no hook of this checkout.`,
+      'Nothing was written. To use the hooks of this checkout again, run: git config core.hooksPath .git/hooks',
     )
   // husky has its own hooks in the folder `_`, which run those of the folder above.
-  return path.replace(/([\\/])_[\\/](?=pre-push$)/, '$1')
+  return { path: path.replace(/([\\/])_[\\/](?=pre-push$)/, '$1'), setIn }
 }
 
 /**
@@ -156,14 +168,18 @@ async function changeHook(wanted: string | undefined, failClosed: boolean, cli: 
 }
 
 /** Prints the line to add to a hook that another program manages; writes nothing. */
-async function printLine(hook: string, failClosed: boolean, { host, printer }: Cli): Promise<number> {
+async function printLine(
+  { path: hook, setIn }: OtherHook,
+  failClosed: boolean,
+  { host, printer }: Cli,
+): Promise<number> {
   const existing = (await host.files.read(hook, 65_536).catch(() => undefined)) ?? ''
   const isThere = existing.includes('mergeq guard hook')
   const line = lineToAdd(failClosed)
-  const record = { hook, did: 'nothing', line: isThere ? null : line }
+  const record = { hook, did: 'nothing', line: isThere ? null : line, setIn }
   const sentence = isThere
     ? `${hook} already calls the guard.`
-    : `core.hooksPath is set: nothing was written. Add this line to ${hook}:`
+    : `core.hooksPath is set in ${setIn}: nothing was written. Add this line to ${hook}:`
   await printer.print({
     ...singleRecord(record),
     columns: isThere ? hookColumns : [...hookColumns, ...lineColumns],

@@ -9,21 +9,14 @@ import { memoize } from '../../../base/scheduling.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { listHeads } from '../../../config/checkout.ts'
-import { gitOutput } from '../../../config/git.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
-import {
-  isUnderTest,
-  newSubmissionNote,
-  normalizeState,
-  outcomeOfRecord,
-  stateWords,
-} from '../../../domain/states.ts'
+import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../../../domain/states.ts'
 import type { Host } from '../../../host/host.ts'
 import { elapsedSince, formatAge } from '../../../values/format.ts'
 import { isSameRepository, type Repository, readRepositoryAddress } from '../../../values/repository.ts'
 import { readText } from '../../../values/text.ts'
 
-interface PushedBranch {
+export interface PushedBranch {
   readonly branch: string
   readonly isDeletion: boolean
   /** The commit that the remote has. */
@@ -163,14 +156,17 @@ async function createBlockedPushError(
   const lasting =
     elapsed === undefined
       ? `is ${words}`
-      : isNotReady
-        ? `is not ready since ${formatAge(elapsed)} ago`
-        : normalizeState(state) === 'TESTS_PASSED'
-          ? `passed its tests ${formatAge(elapsed)} ago`
-          : `has been ${words} for ${formatAge(elapsed)}`
+      : normalizeState(state) === 'TESTS_PASSED'
+        ? `passed its tests ${formatAge(elapsed)} ago`
+        : `has been ${words} for ${formatAge(elapsed)}`
   const entries = queueEntries(liveQueue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
+  const inQueue = `in the queue for ${queue.targetBranch}`
+  const standing =
+    isNotReady && elapsed !== undefined
+      ? `has been ${inQueue} for ${formatAge(elapsed)} (not ready yet)`
+      : `${lasting}, ${place}${inQueue}`
   const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'
   const hasPosition = !isNotReady
   const lossOfCancel = hasPosition ? ' (it loses its position too)' : ''
@@ -181,33 +177,21 @@ async function createBlockedPushError(
     [
       ...(isCheck ? [] : [`The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`]),
       ...(isAbove ? [`${name} is stacked on ${branch}.`] : []),
-      `${isAbove ? 'It' : name} ${lasting}, ${place}in the queue for ${queue.targetBranch}.`,
+      `${isAbove ? 'It' : name} ${standing}.`,
       `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue${hasPosition ? ` and lose ${loss}` : ''}.`,
     ].join(' '),
     {
       hint: [
         `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queue)}`,
         `Cancel ${name} first, then ${next}: ${commandLine(['pr', 'cancel', ...numbers], queue)}`,
+        ...(isCheck ? [] : ['To push anyway: MERGEQ_GUARD=off git push']),
       ].join('\n'),
     },
   )
 }
 
-/** Returns the push of the current branch, for `guard check`. */
-async function currentPush(host: Host): Promise<PushedBranch> {
-  const read = async (...args: string[]) => (await gitOutput(host, ...args))?.trim()
-  const branch = await read('symbolic-ref', '--short', 'HEAD')
-  if (branch === undefined)
-    throw usageError(
-      'No branch is checked out here.',
-      'Run the command in a git checkout, on the branch to push.',
-    )
-  const from = (await read('rev-parse', '@{push}')) ?? (await read('rev-parse', 'HEAD')) ?? ''
-  return { branch, isDeletion: false, from }
-}
-
 /** Reads the branches that git writes to the standard input of the hook. */
-async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
+export async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
   if (input.terminal)
     throw usageError(
       '`mergeq guard hook` is a git hook: git runs it and passes the pushed branches.',
@@ -216,19 +200,30 @@ async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
   return parsePushes(await readText(input.read(), 'Standard input', maxInput))
 }
 
+/** A branch of which only the name was checked, and why, without a full stop. */
+interface UncheckedCommit {
+  readonly branch: string
+  readonly problem: string
+}
+
 /**
- * Checks pushed branches, or the current branch. Throws the error that blocks the push, otherwise the error of the
- * first branch that could not be checked; returns the exit code 0 if there is none.
+ * Checks pushed branches. Throws the error that blocks the push, otherwise the error of the first branch that could not
+ * be checked; returns those of which only the name was checked.
  */
-export async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: Cli): Promise<number> {
-  const { host, logger, options, settings } = cli
-  const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
-  if (pushes.length === 0) return 0
+export async function guardPush(
+  pushes: readonly PushedBranch[],
+  remoteUrl: string | undefined,
+  isCheck: boolean,
+  cli: Cli,
+): Promise<readonly UncheckedCommit[]> {
+  const { host, options, settings } = cli
+  if (pushes.length === 0) return []
   await settings.checkStore()
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   if (options.dryRun) {
     const values = pushes.slice(0, 1).map(({ branch }) => ({ ...queue, head: branch }))
-    return printRequests(cli, getSubmittedPullRequest, values)
+    await printRequests(cli, getSubmittedPullRequest, values)
+    return []
   }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())
@@ -236,6 +231,7 @@ export async function guardPush(remoteUrl: string | undefined, isCheck: boolean,
   const readQueue = memoize(() => readIfFound(cli.client(), getQueue, queue, { limits }))
   const guarded = { queue, remoteUrl, cli, isCheck, limits, remaining, readQueue }
   const failures: MergeqError[] = []
+  const unchecked: UncheckedCommit[] = []
   for (const push of pushes) {
     const found = await findQueuedPullRequest(push, guarded).catch((error): FoundPullRequest => {
       failures.push(failureOrThrow(error))
@@ -244,18 +240,9 @@ export async function guardPush(remoteUrl: string | undefined, isCheck: boolean,
     const { record, isAbove = false, problem } = found
     host.interrupted.throwIfAborted()
     if (record !== undefined) throw await createBlockedPushError(record, isAbove, push, guarded)
-    if (problem !== undefined)
-      await logger.warn(
-        isCheck
-          ? `Cannot tell whether a push of ${push.branch} removes a pull request from the queue: only the name of the branch was checked, because ${problem}.`
-          : `The push of ${push.branch} was checked by the name of the branch only: ${problem}.`,
-      )
-    else if (isCheck && failures.length === 0)
-      await logger.info(
-        `A push of ${push.branch} removes no pull request from the queue. If one was just submitted: ${newSubmissionNote}.`,
-      )
+    if (problem !== undefined) unchecked.push({ branch: push.branch, problem })
   }
   const [failure] = failures
   if (failure !== undefined) throw failure
-  return 0
+  return unchecked
 }
