@@ -1,0 +1,337 @@
+// What test tools write, and what the service's own uploader makes of it. Read for this table:
+// - the uploader: context/src/junit/parser.rs of trunk-io/analytics-cli. The parent of a test is its outermost suite; the
+//   class is only `classname`; the file is `file` or `filepath` of the case, else of the outermost suite; of failure, error
+//   and skipped, the first one counts; a case outside of suites is dropped; attempts are separate runs of one test.
+// - lib/internal/test_runner/reporter/junit.js of nodejs/node, catch_reporter_junit.cpp of catchorg/Catch2,
+//   internal/junitxml/report.go of gotestyourself/gotestsum (failed tests come first in a package), lib/reporters/xunit.js of
+//   mochajs/mocha, packages/playwright/src/reporters/junit.ts of microsoft/playwright, _pytest/junitxml.py of pytest,
+//   JUnitXmlReport.getMergeReruns of docs.gradle.org, the reporter of karma-runner/karma-junit-reporter.
+// - issues: pytest-dev/pytest-rerunfailures 170 and facebookresearch/ProgramBench 64 (empty cases for failed attempts),
+//   pytest-dev/pytest 13876 (subtests), gotestyourself/gotestsum 281 and 476 (reruns; build errors since Go 1.24).
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../../src/base/json.ts'
+import { failing } from '../../../support/flaky-list.ts'
+import { mergeq } from '../../../support/harness.ts'
+
+interface Row {
+  readonly producer: string
+  readonly trait: string
+  readonly xml: string
+  readonly flags?: string
+  /** How many tests failed. */
+  readonly failures: number
+  /** The exit code if the tests that the uploader sends are quarantined. */
+  readonly exit: 0 | 21
+  /** The failed tests as the uploader sends them: parent, class, name, file. */
+  readonly uploaded: readonly string[]
+  /** What mergeq says, if not only about the failed tests. */
+  readonly says?: string
+  /** Reports that differ in one text and must not pass; what is replaced, and by what. */
+  readonly not?: readonly (readonly [from: string, to: string])[]
+  /** What was wrong before this table, or why nothing was. */
+  readonly before: string
+}
+
+const rows: readonly Row[] = [
+  {
+    producer: 'node:test',
+    trait: 'nested suites, and one class for all tests',
+    xml: '<testsuites><testsuite name="checkout"><testsuite name="refunds"><testcase name="rejects" classname="test"><failure/></testcase></testsuite></testsuite></testsuites>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['checkout | test | rejects | '],
+    not: [
+      ['name="checkout"', 'name="carts"'],
+      ['classname="test"', 'classname="suite"'],
+      ['name="rejects"', 'name="accepts"'],
+    ],
+    before: 'each suite around the test counted: a test of a suite refunds at the top was the same',
+  },
+  {
+    producer: 'node:test',
+    trait: 'a test outside of suites, which the uploader drops',
+    xml: '<testsuites><testcase name="rejects" classname="test"><failure/></testcase></testsuites>',
+    failures: 1,
+    exit: 21,
+    uploaded: ['checkout | test | rejects | '],
+    before: 'the class alone was enough: 0',
+  },
+  {
+    producer: 'node:test',
+    trait: 'a failure of a test that is to be done; the suite counts it (uploaded as skipped)',
+    xml: '<testsuites><testsuite name="cart" tests="1" failures="1" errors="0" skipped="1"><testcase name="rounds" classname="test" failure="no"><skipped type="todo" message="later"/><failure type="testCodeFailure"/></testcase></testsuite></testsuites>',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    not: [['type="todo"', 'type="skipped"']],
+    before: 'a failure: 21',
+  },
+  {
+    producer: 'Catch2',
+    trait: '[!mayfail] and [!shouldfail] (uploaded as skipped)',
+    xml: '<testsuites><testsuite name="shop" errors="0" failures="0" skipped="1" tests="1"><testcase classname="shop.global" name="rounds" status="run"><skipped message="TEST_CASE tagged with !mayfail"/><failure message="total == 3" type="CHECK"/></testcase></testsuite></testsuites>',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    not: [
+      ['TEST_CASE tagged with !mayfail', 'no total'],
+      ['status="run"', 'status="failed"'],
+    ],
+    before: 'a failure: 21',
+  },
+  {
+    producer: 'pytest',
+    trait: 'a skipped test whose teardown failed (uploaded as skipped)',
+    xml: '<testsuites><testsuite name="pytest" errors="1" failures="0" skipped="1" tests="1"><testcase classname="tests.test_cart" name="test_rounding"><skipped type="pytest.skip" message="no"/><error message="failed on teardown"/></testcase></testsuite></testsuites>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['pytest | tests.test_cart | test_rounding | '],
+    not: [['tests.test_cart', 'tests.test_user']],
+    before: 'the same: other skipped tests that failed stay failures',
+  },
+  {
+    producer: 'gotestsum --rerun-fails',
+    trait: 'attempts are test cases of the package, the failed ones first',
+    xml: '<testsuites tests="2" failures="1" errors="0"><testsuite tests="2" failures="1" name="acme/pay"><properties><property name="go.version" value="go1.25.1 linux/amd64"/></properties><testcase classname="acme/pay" name="TestNet"><failure message="Failed"/></testcase><testcase classname="acme/pay" name="TestNet"></testcase></testsuite></testsuites>',
+    flags: '--retried pass',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    says: '1 test failed, and passed in a later attempt.',
+    not: [
+      ['name="TestNet"></testcase>', 'name="TestNets"></testcase>'],
+      ['classname="acme/pay" name="TestNet"></testcase>', 'classname="acme/buy" name="TestNet"></testcase>'],
+      ['name="TestNet"></testcase>', 'file="net_test.go" name="TestNet"></testcase>'],
+      ['name="TestNet"></testcase>', 'name="TestNet" status="notrun"></testcase>'],
+      ['name="TestNet"></testcase>', 'name="TestNet"><skipped/></testcase>'],
+      ['name="TestNet"></testcase>', 'name="TestNet"><failure/></testcase>'],
+      ['</testcase><testcase', '</testcase></testsuite><testsuite name="acme/pay"><testcase'],
+      ['failures="1" errors="0"', 'failures="2" errors="0"'],
+    ],
+    before: 'there was no --retried: 2',
+  },
+  {
+    producer: 'gotestsum --rerun-fails',
+    trait: 'attempts, without --retried pass',
+    xml: '<testsuite name="acme/pay"><testcase classname="acme/pay" name="TestNet"><failure/></testcase><testcase classname="acme/pay" name="TestNet"/></testsuite>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['acme/pay | acme/pay | TestNet | '],
+    says: '1 failed test passed in a later attempt; --retried pass accepts that.',
+    not: [['<testsuite name="acme/pay"', '<testsuite name="acme/buy"']],
+    before: 'the attempts were not said',
+  },
+  {
+    producer: 'Gradle test-retry, mergeReruns = false',
+    trait: 'attempts are test cases of the class, in their order',
+    xml: '<testsuite name="com.acme.NetTest" tests="3" skipped="0" failures="2" errors="0"><testcase name="net()" classname="com.acme.NetTest"><failure/></testcase><testcase name="net()" classname="com.acme.NetTest"><failure/></testcase><testcase name="net()" classname="com.acme.NetTest"/></testsuite>',
+    flags: '--retried pass',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    not: [
+      ['classname="com.acme.NetTest"/>', 'classname="com.acme.WebTest"/>'],
+      [
+        'classname="com.acme.NetTest"/>',
+        'classname="com.acme.NetTest"/><testcase name="net()" classname="com.acme.NetTest"><failure/></testcase>',
+      ],
+    ],
+    before: 'there was no --retried: 2',
+  },
+  {
+    producer: 'Surefire, and Gradle with mergeReruns',
+    trait: 'a flakyFailure in a test case that passed',
+    xml: '<testsuite name="com.acme.NetTest" tests="2" failures="1" errors="0"><testcase name="net" classname="com.acme.NetTest"><flakyFailure message="no"/></testcase></testsuite>',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    not: [
+      ['<flakyFailure message="no"/>', '<failure/><rerunFailure message="no"/>'],
+      ['failures="1"', 'failures="2"'],
+    ],
+    before: 'the same: this trait was known',
+  },
+  {
+    producer: 'Playwright',
+    trait: 'a project is a suite of the same name, and only `hostname` differs: no attempt of the other one',
+    xml: '<testsuites tests="2" failures="1" errors="0"><testsuite name="cart.spec.ts" hostname="chromium" tests="1" failures="1" errors="0"><testcase name="Cart › opens" classname="cart.spec.ts"><failure/></testcase></testsuite><testsuite name="cart.spec.ts" hostname="firefox" tests="1" failures="0" errors="0"><testcase name="Cart › opens" classname="cart.spec.ts"/></testsuite></testsuites>',
+    flags: '--retried pass',
+    failures: 1,
+    exit: 0,
+    uploaded: ['cart.spec.ts | cart.spec.ts | Cart › opens | '],
+    not: [['name="cart.spec.ts" hostname="chromium"', 'name="user.spec.ts" hostname="chromium"']],
+    before: 'there was no --retried: 2',
+  },
+  {
+    producer: 'pytest-rerunfailures 16.6.1',
+    trait: 'failed attempts are empty test cases before the last one, which failed',
+    xml: '<testsuites name="pytest tests"><testsuite name="pytest" errors="0" failures="1" skipped="0" tests="1"><testcase classname="test_net" name="test_net"/><testcase classname="test_net" name="test_net"/><testcase classname="test_net" name="test_net"><failure message="no"/></testcase></testsuite></testsuites>',
+    flags: '--retried pass',
+    failures: 1,
+    exit: 0,
+    uploaded: ['pytest | test_net | test_net | '],
+    not: [['name="pytest" errors', 'name="unit" errors']],
+    before: 'there was no --retried: 2',
+  },
+  {
+    producer: 'pytest',
+    trait: 'subtests are counted, but have no test case',
+    xml: '<testsuites name="pytest tests"><testsuite name="pytest" errors="0" failures="0" skipped="0" tests="3"><testcase classname="tests.test" name="test"/></testsuite></testsuites>',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    says: '',
+    not: [['failures="0"', 'failures="1"']],
+    before: 'a warning: 3 tests, but 1 test case',
+  },
+  {
+    producer: 'gotestsum with Go 1.24',
+    trait: 'lines on standard error are errors of the root element',
+    xml: '<testsuites tests="1" failures="0" errors="2"><testsuite tests="1" failures="0" name="acme/pay"><properties><property name="go.version" value="go1.24.0 linux/amd64"/></properties><testcase classname="acme/pay" name="TestNet"/></testsuite></testsuites>',
+    failures: 0,
+    exit: 0,
+    uploaded: [],
+    says: 'it counts 2 errors outside of its packages',
+    not: [
+      ['go1.24.0', 'go1.23.12'],
+      ['go1.24.0 linux/amd64', 'unknown'],
+      ['name="go.version"', 'name="go.os"'],
+      ['tests="1" failures="0" name', 'tests="1" failures="0" errors="1" name'],
+      ['failures="0" errors="2"', 'failures="1" errors="2"'],
+    ],
+    before: 'a crash: 21',
+  },
+  {
+    producer: 'gotestsum with Go 1.23',
+    trait: 'a package that does not build is only an error of the root element',
+    xml: '<testsuites tests="1" failures="0" errors="1"><testsuite tests="1" failures="0" name="acme/pay"><properties><property name="go.version" value="go version go1.23.1 linux/amd64"/></properties><testcase classname="acme/pay" name="TestNet"/></testsuite></testsuites>',
+    failures: 0,
+    exit: 21,
+    uploaded: [],
+    says: 'before Go 1.24 a package that does not build shows up only there',
+    before: 'the same, without the cause',
+  },
+  {
+    producer: 'gotestsum',
+    trait: 'a failed subtest fails its test, too',
+    xml: '<testsuites tests="2" failures="2" errors="0"><testsuite tests="2" failures="2" name="acme/pay"><properties><property name="go.version" value="go1.25.1"/></properties><testcase classname="acme/pay" name="TestNet/ipv6"><failure/></testcase><testcase classname="acme/pay" name="TestNet"><failure/></testcase></testsuite></testsuites>',
+    failures: 2,
+    exit: 0,
+    uploaded: ['acme/pay | acme/pay | TestNet/ipv6 | ', 'acme/pay | acme/pay | TestNet | '],
+    says: 'tests with failed subtests are failures, too: TestNet (TestNet/ipv6)',
+    not: [['name="TestNet">', 'name="TestWeb">']],
+    before: 'which tests belong together was not said',
+  },
+  {
+    producer: 'Mocha, its XUnit reporter',
+    trait: 'counts each failure as an error, too',
+    xml: '<testsuite name="Mocha Tests" tests="2" failures="1" errors="1" skipped="0"><testcase classname="Cart" name="adds"><failure/></testcase><testcase classname="Cart" name="opens"/></testsuite>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['Mocha Tests | Cart | adds | '],
+    not: [
+      ['name="Mocha Tests"', 'name="Web"'],
+      ['failures="1"', 'failures="2"'],
+    ],
+    before: 'a crash: 21',
+  },
+  {
+    producer: 'any',
+    trait: 'counts its only failure as an error, too',
+    xml: '<testsuite name="e2e" tests="1" failures="1" errors="1"><testcase classname="Cart" name="adds"><failure/></testcase></testsuite>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['e2e | Cart | adds | '],
+    not: [
+      ['tests="1"', 'tests="2"'],
+      ['errors="1"', 'errors="2"'],
+      ['</testcase>', '</testcase><testcase classname="Cart" name="opens"/>'],
+    ],
+    before: 'a crash: 21',
+  },
+  {
+    producer: 'Karma',
+    trait: 'an error outside of the tests, or a lost browser, has no test case',
+    xml: '<testsuite name="Chrome" tests="2" failures="1" errors="1"><properties><property name="browser.fullName" value="Chrome"/></properties><testcase classname="Chrome" name="adds"><failure/></testcase><testcase classname="Chrome" name="opens"/></testsuite>',
+    failures: 1,
+    exit: 21,
+    uploaded: ['Chrome | Chrome | adds | '],
+    before: 'the same: fails closed where counts may be of different tests',
+  },
+  {
+    producer: 'jest-junit',
+    trait: 'the suite is the outermost describe, and there is no file',
+    xml: '<testsuites name="jest tests" tests="1" failures="1" errors="0"><testsuite name="Cart totals" tests="1" failures="1" errors="0"><testcase classname="Cart totals adds" name="Cart totals adds"><failure/></testcase></testsuite></testsuites>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['Cart totals | Cart totals adds | Cart totals adds | '],
+    not: [['<testsuite name="Cart totals"', '<testsuite name=""']],
+    before: 'the class alone was enough where the suite had no name',
+  },
+  {
+    producer: 'Codeception',
+    trait: '`class`, which the uploader does not read',
+    xml: '<testsuites><testsuite name="Acceptance" tests="1" failures="1" errors="0"><testcase file="/ci/tests/CartCest.php" name="opens" class="CartCest"><failure/></testcase></testsuite></testsuites>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['Acceptance |  | opens | /ci/tests/CartCest.php'],
+    not: [
+      ['/ci/tests/CartCest.php', '/ci/tests/UserCest.php'],
+      ['file="/ci/tests/CartCest.php"', 'file="CartCest.php"'],
+    ],
+    before: 'the bare name of a file was the end of each path',
+  },
+  {
+    producer: 'PHPUnit',
+    trait: 'a suite for the run, in it one for each class, with the file',
+    xml: '<testsuites><testsuite name="phpunit.xml"><testsuite name="CartTest" file="/ci/tests/CartTest.php"><testcase name="testAdds" classname="CartTest"><failure/></testcase></testsuite></testsuite></testsuites>',
+    failures: 1,
+    exit: 0,
+    uploaded: ['phpunit.xml | CartTest | testAdds | '],
+    not: [
+      ['name="phpunit.xml"', 'name="unit.xml"'],
+      ['classname="CartTest"', 'classname="UserTest"'],
+    ],
+    before: 'the inner suite counted, too',
+  },
+]
+
+/** The records of the service for what its uploader sent. */
+const toRecords = (uploaded: readonly string[]): readonly JsonObject[] =>
+  uploaded.map((line, index) => {
+    const [parent, classname, name, file_path] = line.split(' | ')
+    return failing(index, { parent, classname, name, file_path, quarantined: true })
+  })
+
+const match = async (xml: string, flags: string, tests: readonly JsonObject[]) => {
+  const { code, out, err } = await mergeq(
+    `flaky match junit.xml -R acme/web --org acme --retries 0 --json ${flags}`,
+    {
+      files: { 'junit.xml': xml },
+      answer: ({ path }) =>
+        path.endsWith('/list-failing-tests')
+          ? { body: JSON.stringify({ tests, page: { next_page_token: '' } }) }
+          : { status: 404 },
+    },
+  )
+  return { code, counts: JSON.parse(out).counts, err }
+}
+
+describe.each(rows)('$producer: $trait', ({ xml, flags = '', failures, exit, uploaded, says, not = [] }) => {
+  test('failures and verdict, with what the uploader sends in quarantine', async () => {
+    const { code, counts, err } = await match(xml, flags, toRecords(uploaded))
+    expect({ code, failed: counts.failed }).toEqual({ code: exit, failed: failures })
+    if (says === '') expect(err).toBe('No failed tests.\n')
+    else if (says !== undefined) expect(err).toContain(says)
+  })
+
+  if (failures > 0)
+    test('without the quarantine it does not pass', async () => {
+      expect((await match(xml, flags, [])).code).toBe(21)
+    })
+
+  test.skipIf(not.length === 0).each(not)('%s as %s does not pass', async (from, to) => {
+    expect(xml.split(from)).toHaveLength(2)
+    expect((await match(xml.replace(from, to), flags, toRecords(uploaded))).code).toBe(21)
+  })
+})
