@@ -4,7 +4,7 @@ import { formatInteger, pluralize } from '../values/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { callOperation } from './call.ts'
 import { type NextOffset, offsetAfter } from './offset.ts'
-import type { List, ListResult, Pages, Params, ParamValues } from './operation.ts'
+import type { EmptyListHint, List, ListResult, Pages, Params, ParamValues } from './operation.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 import { serviceStart } from './service-time.ts'
@@ -24,6 +24,8 @@ export interface ListEnd extends Pick<ListResult, 'pages' | 'shown' | 'complete'
   readonly notes: readonly string[]
   /** The sentences about repeated rows and hidden records. */
   readonly warnings: readonly string[]
+  /** What was probably meant instead of a name that no record of a whole, empty list has. */
+  readonly mistake: EmptyListHint | undefined
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }
@@ -255,7 +257,7 @@ class ListProgress {
     if (this.#hidden.size > 0 && this.#list.describesFilters !== true)
       warnings.push(describeHidden(this.#hidden, noun))
     const hint = this.#shown === 0 ? this.#list.hintIfEmpty?.() : undefined
-    if (hint !== undefined) warnings.push(hint)
+    if (hint !== undefined) warnings.push(`${hint.sentence} ${hint.hint}`)
     const result = {
       shown: this.#shown,
       pages: cursor.pages,
@@ -277,6 +279,7 @@ class ListProgress {
       total: isReadToEnd ? this.#wanted : undefined,
       notes: [`${this.#list.describe(result)}${rest}`, ...warnings],
       warnings,
+      mistake: complete && hint?.isMistake === true ? hint : undefined,
       envelope: this.#list.envelope(result),
     }
     return { records, end }

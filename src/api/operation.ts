@@ -261,6 +261,14 @@ export interface ListResult {
   readonly isContinued: boolean
 }
 
+/** Why a list may be empty. */
+export interface EmptyListHint {
+  readonly sentence: string
+  readonly hint: string
+  /** Whether a name that no record has is probably a mistyped one that some have. */
+  readonly isMistake: boolean
+}
+
 /** A list as a caller wants it: the requests that read it, and what is given of it. */
 export interface List {
   /** The operation that reads a page. */
@@ -281,7 +289,7 @@ export interface List {
   /** Whether the summary names the filters: then no other sentence does. */
   readonly describesFilters?: boolean
   /** Returns a hint for a list of which every record is hidden. */
-  hintIfEmpty?(): string | undefined
+  hintIfEmpty?(): EmptyListHint | undefined
   /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
   readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
   /** The summary of what was read: a sentence. */

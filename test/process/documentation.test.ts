@@ -22,6 +22,8 @@ const otherCodes: Readonly<Record<string, number>> = {
   'mergeq flaky get "cart totals merges"': 2,
   'mergeq flaky match --since 7d reports/*.xml': 21,
   'mergeq flaky match --since 7d --allow known reports/*.xml': 21,
+  'mergeq flaky match --since 7d reports/': 21,
+  'mergeq flaky match --since 7d --variant chromium reports/playwright.xml': 21,
   'mergeq flaky match --since 7d --allow-empty reports/*.xml': 21,
 }
 

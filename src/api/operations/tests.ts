@@ -23,6 +23,7 @@ import {
 import type { NameOf } from '../operation.ts'
 import {
   defineOperation,
+  type EmptyListHint,
   type ListResult,
   listOperation,
   listParams,
@@ -236,8 +237,8 @@ const testFilterParams = {
 /** Returns the name of an owner without its organization, in lower case. */
 const ownerKey = (owner: string): string => owner.toLowerCase().replace(/^.*\/|^@/, '')
 
-/** Returns the sentence that names the owners that are most like one without tests, otherwise all that there are. */
-function suggestOwners(owner: string, known: readonly string[]): string {
+/** Returns a hint with the owners that are most like one without tests, otherwise all that there are. */
+function suggestOwners(owner: string, known: readonly string[]): EmptyListHint {
   const key = ownerKey(owner)
   const named = known.filter(other => ownerKey(other) === key)
   const similar = findSimilarName(key, known.map(ownerKey))
@@ -248,7 +249,7 @@ function suggestOwners(owner: string, known: readonly string[]): string {
       : known.length > 0
         ? `Owners: ${joinTruncated(known)}.`
         : 'No test has an owner.'
-  return `No test is owned by ${owner}. ${hint}`
+  return { sentence: `No test is owned by ${owner}.`, hint, isMistake: nearest.length > 0 }
 }
 
 /** Returns the filters of a list by what its params say, and the hint for an owner without tests. */

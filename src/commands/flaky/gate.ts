@@ -200,9 +200,13 @@ export const flakyGateCommand = command({
     const ids = new Set([...baseline, ...tests.map(idOf)])
     const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, values, cli)
 
+    if (end.mistake !== undefined && (others ?? 0) === 0)
+      throw usageError(end.mistake.sentence, end.mistake.hint)
+
     const failing = tests.length
     const isExceeded = failing > max
-    const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage
+    // A list that was cut does not show all failures.
+    const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage && end.pages === 0
     const ok = !isExceeded && (!isBroken || isExcused)
     const reason = describeVerdict(end, { failing, max, ignored, isExcused })
     const verdict = {

@@ -1,12 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { readBaseline } from '../../../src/commands/flaky/gate.ts'
 import { failing, idOf, pages } from '../../support/flaky-list.ts'
-import { mergeq, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 
 const gate = (flags: string, setting: Setting) =>
   mergeq(`flaky gate --retries 0 -R acme/web --org acme ${flags}`, setting)
 const three = [failing(1), failing(2), failing(3)]
+
+/** Failing tests, and a flaky one that did not fail in the range. */
+const withUnhealthy =
+  (tests: readonly JsonObject[], unhealthy: JsonObject) =>
+  ({ path, body }: Seen): Answer => {
+    const isFlaky = path.endsWith('/list-unhealthy-tests') && JSON.parse(body).status === 'FLAKY'
+    const listed = path.endsWith('/list-failing-tests') ? tests : isFlaky ? [unhealthy] : []
+    return { body: JSON.stringify({ tests: listed, page: { next_page_token: '' } }) }
+  }
 
 const within = 'true\t3\t3\t3 tests failed, within the limit of 3'
 const incomplete = 'false\t3\t3\t3 tests failed, within the limit of 3; the list is incomplete\n'
@@ -29,13 +39,7 @@ test.each([
     0,
     'true\t0\t3\tnot checked; passed with an incomplete list because the service is unavailable\n',
   ],
-  [
-    'a service that becomes unavailable passes with --on-unavailable pass',
-    pages(three, 503),
-    `--max 3 ${pass}`,
-    0,
-    `${within}; passed with an incomplete list because the service is unavailable\n`,
-  ],
+  ['a list that the service cut is never a pass', pages(three, 503), `--max 3 ${pass}`, 17, incomplete],
   ['one that becomes unavailable over the limit fails', pages(three, 503), `--max 2 ${pass}`, 21, over],
   ['a bad token is never a pass', pages(401), `--max 3 ${pass}`, 4, ''],
   ['a refusal is never a pass', pages(400), `--max 3 ${pass}`, 6, ''],
@@ -64,6 +68,31 @@ test.each([
   const { code, err, requests } = await gate(flags, { files: { b }, answer: pages(three) })
   expect({ code, requests }).toEqual({ code: 2, requests: [] })
   expect(err).toContain(message)
+})
+
+test.each([
+  ['--owner @acme/wbe', 'No test is owned by @acme/wbe.\n  Did you mean @acme/web?'],
+  ['--owner acme/web --quarantined', 'No test is owned by acme/web.\n  Did you mean @acme/web?'],
+])('%s is nobody, but like somebody: a usage error', async (flags, message) => {
+  const { code, out, err } = await gate(`--max 3 ${flags}`, { answer: pages(three) })
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toContain(message)
+})
+
+const asUnhealthy = failing(4, { codeowners: ['@acme/wbe'] })
+test.each([
+  ['is like nobody', '--max 3 --owner @acme/payments', pages(three), 0],
+  ['owns a failing test', '--max 3 --owner @acme/web', pages(three), 0],
+  [
+    'owns a failing test that another option hides',
+    '--max 3 --owner @acme/web --quarantined',
+    pages(three),
+    0,
+  ],
+  ['owns a test that is flaky', '--max 3 --owner @acme/wbe', withUnhealthy(three, asUnhealthy), 0],
+  ['may be on a page that was not read', '--max 3 --owner @acme/wbe', pages(three, 500), 17],
+])('an owner that %s is no usage error', async (_, flags, answer, exit) => {
+  expect((await gate(flags, { answer })).code).toBe(exit)
 })
 
 test('a baseline reads the same as ids, as JSON and as NDJSON', () => {

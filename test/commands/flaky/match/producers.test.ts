@@ -41,6 +41,10 @@ const rows: readonly Row[] = [
     exit: 0,
     uploaded: ['checkout | test | rejects | '],
     not: [
+      [
+        '<testsuite name="checkout"><testsuite name="refunds">',
+        '<testsuite name="refunds"><testsuite name="checkout">',
+      ],
       ['name="checkout"', 'name="carts"'],
       ['classname="test"', 'classname="suite"'],
       ['name="rejects"', 'name="accepts"'],
@@ -289,6 +293,10 @@ const rows: readonly Row[] = [
     exit: 0,
     uploaded: ['phpunit.xml | CartTest | testAdds | '],
     not: [
+      [
+        '<testsuite name="phpunit.xml"><testsuite name="CartTest"',
+        '<testsuite name="CartTest"><testsuite name="phpunit.xml"',
+      ],
       ['name="phpunit.xml"', 'name="unit.xml"'],
       ['classname="CartTest"', 'classname="UserTest"'],
     ],
