@@ -4,7 +4,9 @@
 //     node scripts/build.mjs [--quiet]
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, join, relative, sep } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
 
 import { build } from 'rolldown'
 import { inputOptions, outputOptions, root, src, version } from './bundle.mjs'
@@ -177,6 +179,20 @@ const renderEntry = (begin, load, declare) =>
   ].join('\n')
 
 /**
+ * Compresses the HTTP parser of undici: 55 of 475 KB of a bundle with the library. The program has it as it is, because
+ * inflating it takes time at each start.
+ */
+const compressParser = {
+  name: 'compress-parser',
+  load(id) {
+    if (!id.replaceAll('\\', '/').endsWith('/undici/lib/llhttp/llhttp-wasm.js')) return null
+    const parser = createRequire(id)(id)
+    const text = deflateRawSync(parser, { level: 9 }).toString('base64')
+    return `module.exports = require('node:zlib').inflateRawSync(Buffer.from('${text}', 'base64'))`
+  },
+}
+
+/**
  * Bundles the library without what only the program uses. What all of its methods need is in one file, because the
  * bundlers of other programs take it along; its parts are files of their own. library.cjs loads them with `require`, which
  * also works where there are no ES modules, and library.mjs with `import()`: what it loads is split off by bundlers. Writes
@@ -191,6 +207,7 @@ async function writeLibrary(folder, types) {
   }
   const { output } = await build({
     ...inputOptions,
+    plugins: [...inputOptions.plugins, compressParser],
     write: false,
     input: {
       library: input('index'),

@@ -139,7 +139,7 @@ test('a bot that only reads a queue loads at most 380 KB of its bundle', async (
   expect(all).toBeGreaterThan(atStart + 50)
 })
 
-test('a bundle in one file has at most 465 KB', async () => {
+test('a bundle in one file has at most 450 KB', async () => {
   const { all } = await bundle(asModule, { format: 'esm', codeSplitting: false, dir: join(place, 'one') })
-  expect(all).toBeLessThan(465)
+  expect(all).toBeLessThan(450)
 })
