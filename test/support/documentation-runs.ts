@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -171,10 +172,15 @@ export async function openDocumentSandbox(folder: string, { isReal = false } = {
     close: () => sandbox.close(),
     async run(line: string, setting: Setting = {}) {
       if (!isMergeqAlone(line)) return sh(['sh', '-c', adaptForTest(line)], folder, env)
-      const isFile = (word: string) => statSync(join(folder, word), { throwIfNoEntry: false })?.isFile()
-      const files = splitWords(line)
-        .filter(isFile)
-        .map(word => [word, readFileSync(join(folder, word), 'utf8')])
+      const statsOf = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })
+      const named = splitWords(line).flatMap(word =>
+        word.endsWith('/') && statsOf(word)?.isDirectory()
+          ? readdirSync(join(folder, word)).map(name => `${word}${name}`)
+          : word,
+      )
+      const files = named
+        .filter(path => statsOf(path)?.isFile())
+        .map(path => [path, readFileSync(join(folder, path), 'utf8')])
       const words = adaptForTest(line).replace(/^mergeq /, '')
       return mergeq(words, { env, clock, spawn, files: Object.fromEntries(files), ...setting })
     },
