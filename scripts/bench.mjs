@@ -1,5 +1,5 @@
-// Benchmark: measures mergeq as whole processes, compares it with `node -e 0` and with the curl and jq
-// commands that it replaces, and prints one table with the targets. Slow results do not change the exit code;
+// Benchmark: measures mergeq as whole processes, compares it in the same run with programs that people would run instead
+// (gh, a program of commander and undici alone, curl and jq), and prints one table with the targets. Slow results do not change the exit code;
 // a failing command does.
 //
 // It measures on the Node that runs it and on a later version, one table each. --readme writes the quoted figures into
@@ -144,7 +144,7 @@ try {
         ...benchCase,
         command: [program, ...args],
         memoryCommand: [program, ...(benchCase.memoryOptions ?? []), ...args],
-        setting: { env, cwd: folder, exit: benchCase.exit },
+        setting: { env: { ...env, ...benchCase.env?.(context) }, cwd: folder, exit: benchCase.exit },
       }
     })
     const version = readOutput(node, ['--version'], env).trim()
@@ -156,7 +156,7 @@ try {
 
   const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, ${process.platform} ${process.arch} ${release()}`
   const about = `${machine}, ${new Date().toISOString().slice(0, 10)}: the medians of ${rounds} rounds.`
-  console.log(`${about} figure: the ratio to \`${baseline}\``)
+  console.log(`${about} figure: the ratio to what the row names, else to \`${baseline}\``)
   const later = realpathSync(join(directoryOfNode(laterVersion), 'node'))
   const runs = [await runOn(process.execPath), await runOn(later)]
   for (const benchCase of cases.filter(each => !installed.includes(each)))
