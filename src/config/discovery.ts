@@ -223,6 +223,8 @@ export interface GitSource extends SettingSource {
   listRepositories(): Promise<readonly ResolvedValue[]>
   /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
   explainFailure(): Promise<string | undefined>
+  /** Returns the name of the remote whose `HEAD` gives the target branch. */
+  remoteName(): Promise<string | undefined>
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
 }
@@ -401,6 +403,7 @@ export function gitSource(
       )
     },
     explainFailure: () => explainBrokenGit(host),
+    remoteName: async () => (await selectedRemote())?.name,
     async lookUpCheckout() {
       const isCiJob = isContinuousIntegration(host.env)
       if ((await selectedRemote()) === undefined) {

@@ -88,7 +88,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
     hint: nameOf =>
-      `Use ${nameOf('targetBranch')} <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo store the default branch of the remote in git, run: git remote set-head origin -a`,
+      `Use ${nameOf('targetBranch')} <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.`,
     commandHint: 'To list the queues, run: mergeq queue list',
     parse: branchParser('target branch'),
   }),

@@ -282,9 +282,15 @@ export function resolveSettings(
         if (!needsSettings) throw notGivenError(name)
         const { noun = name } = settingDefinition(name)
         const failure = isDiscoverable(name) ? await (await git()).explainFailure() : undefined
+        const remote = name === 'targetBranch' ? await (await git()).remoteName() : undefined
         throw usageError(
           `No ${noun} was given.${failure === undefined ? '' : ` git failed: ${failure}.`}`,
-          joinLines(hintOf(name), (await store.readError())?.message),
+          joinLines(
+            hintOf(name),
+            remote &&
+              `To store the default branch of the remote in git, run: git remote set-head ${shellWord(remote)} -a`,
+            (await store.readError())?.message,
+          ),
         )
       },
       isNamed: async name => (await search(namedSources, name)) !== undefined,

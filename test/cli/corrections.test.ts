@@ -207,10 +207,7 @@ describe('the hint is something else', () => {
     ['pr list --json -q .[]', "To select from the JSON, run: mergeq pr list --json | jq '.[]'"],
     ['pr get 7 --json -q .state', "replace -q and what follows with: --json | jq '.state'"],
     [`queue get --jq "a'b"`, String.raw`run: mergeq queue get --json | jq 'a'\''b'`],
-    [
-      'queue get -R acme/web',
-      'run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
-    ],
+    ['queue get -R acme/web', 'a target branch.\nTo list the queues, run: mergeq queue list'],
   ])('%s: it contains what to type', async (typed, hint) => {
     expect(await hintOf(typed)).toContain(hint)
   })

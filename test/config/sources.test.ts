@@ -114,6 +114,19 @@ describe('remotes of different repositories', () => {
   })
 
   test.each([
+    [fork, 'upstream'],
+    [{ company: web.origin }, 'company'],
+    [web, 'origin'],
+    [{}, undefined],
+  ])('a missing target branch names the remote that is read: %j', async (remotes, remote) => {
+    const git = checkout({ remotes })
+    const spawn: NonNullable<Setting['spawn']> = (program, args, options) =>
+      args.includes('--symbolic-full-name') ? { code: 1, out: '' } : git(program, args, options)
+    const { code, err } = await queueOf(read, { env: { MERGEQ_REPO: 'acme/web' } }, { spawn })
+    expect({ code, remote: / set-head (\S+) -a$/m.exec(err)?.[1] }).toEqual({ code: 2, remote })
+  })
+
+  test.each([
     ['remote.upstream.gh-resolved base\n', 'github.com/acme/web main'],
     ['remote.origin.gh-resolved base\n', 'github.com/me/web main'],
     ['remote.origin.gh-resolved acme/web\n', 'github.com/acme/web main'],

@@ -18,7 +18,7 @@ export const prRestartCommand = command({
   run: ({ pullRequests }, cli) =>
     forEach(cli, restartTestsOnPullRequest, pullRequests, async pullRequest => {
       const sent = await send(cli, restartTestsOnPullRequest, pullRequest).catch(
-        explainFinished(cli, pullRequest, ['ok', 'failed', 'cancelled']),
+        explainFinished(cli, pullRequest, ['ok', 'failed', 'cancelled'], { resubmits: true }),
       )
       return show(sent, `${changeSentence(restartTestsOnPullRequest, pullRequest)}.`)
     }),

@@ -22,14 +22,22 @@ describe('`pr restart`', () => {
     ])
   })
 
-  test('of a pull request that is merged says so on a terminal', async () => {
-    const merged = { state: 'merged', isCurrentlySubmittedToQueue: false }
-    const answer = ({ path }: Seen) =>
-      path.endsWith('/getSubmittedPullRequest')
-        ? { body: JSON.stringify(merged) }
-        : { status: 400, body: 'not queued' }
-    const { code, out, err } = await restart('7', answer, { ...person, columns: 200 })
-    expect({ code, out }).toEqual({ code: 6, out: '' })
-    expect(err).toMatch(/^mergeq: #7 is already merged\.\n/)
-  })
+  test.each([
+    ['merged', 'is already merged', false],
+    ['failed', 'has already failed', true],
+    ['cancelled', 'is already cancelled', true],
+  ])(
+    'of a pull request that is %s says so on a terminal, and how to test it again',
+    async (state, said, leads) => {
+      const merged = { state, isCurrentlySubmittedToQueue: false }
+      const answer = ({ path }: Seen) =>
+        path.endsWith('/getSubmittedPullRequest')
+          ? { body: JSON.stringify(merged) }
+          : { status: 400, body: 'not queued' }
+      const { code, out, err } = await restart('7', answer, { ...person, columns: 200 })
+      expect({ code, out }).toEqual({ code: 6, out: '' })
+      expect(err).toContain(`mergeq: #7 ${said}.\n`)
+      expect(err.includes('submit it: mergeq pr submit 7 --repo acme/web --target-branch main\n')).toBe(leads)
+    },
+  )
 })

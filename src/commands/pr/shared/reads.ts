@@ -26,11 +26,14 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
  * Returns what explains to a person at a terminal why the service rejected a change: it reads the record once, and
  * puts the outcome of the pull request before the message of the error. Another error, or one about a pull request that
  * has none of the outcomes, stays as it is.
+ *
+ * @param resubmits whether what was wanted of one that failed or was cancelled is reached by submitting it again
  */
 export const explainFinished = (
   cli: Cli,
   pullRequest: PullRequest,
   outcomes: readonly (keyof typeof sentences)[],
+  { resubmits = false } = {},
 ) =>
   explained(cli, async failure => {
     const isRejected = failure.kind === 'not-found' || failure.kind === 'refused'
@@ -44,6 +47,10 @@ export const explainFinished = (
     const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
     if (outcome === undefined) return failure
     const details = cli.settings.commandLine(['pr', 'get', pr], { repo, targetBranch })
-    const hint = `Nothing was changed. For details, run: ${details}`
+    const again = cli.settings.commandLine(['pr', 'submit', pr], { repo, targetBranch })
+    const hint = [
+      `Nothing was changed. For details, run: ${details}`,
+      ...(resubmits && outcome !== 'ok' ? [`To test it again, submit it: ${again}`] : []),
+    ].join('\n')
     return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
   })
