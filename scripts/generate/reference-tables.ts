@@ -173,6 +173,10 @@ const dialectRows: readonly (readonly [subject: string, describe: (dialect: Dial
   ],
   ['`deleteQueue` on a queue that is not empty', ({ queueNotEmptyStatus }) => String(queueNotEmptyStatus)],
   [
+    'operations that the API document does not have',
+    ({ hasHostedOperations }) => (hasHostedOperations ? 'yes' : '404'),
+  ],
+  [
     'fields that the API document does not show',
     ({ hasObservedFields }) => (hasObservedFields ? 'yes' : 'no'),
   ],

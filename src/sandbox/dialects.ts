@@ -5,6 +5,8 @@ export interface ResponseText {
 
 /** The differences between what the documentation of the service says and what the hosted service does. */
 export interface Dialect {
+  /** Whether it has the operations that the API document does not have. */
+  readonly hasHostedOperations: boolean
   /**
    * Whether responses have the fields that the API document does not show, and requests need the fields that the
    * hosted service requires (docs/reference/sandbox.md, "Dialects").
@@ -29,23 +31,29 @@ const createJsonError = (message: string): ResponseText => ({
   text: JSON.stringify({ error: { message } }),
 })
 
+/**
+ * The service as its API document describes it (docs/reference/sandbox.md, "Dialects"). The sandbox's own:
+ * JSON in all cases that are not documented.
+ */
+const document: Dialect = {
+  hasHostedOperations: false,
+  hasObservedFields: false,
+  formatState: state => state,
+  formatTime: time => new Date(time).toISOString(),
+  emptyResponse: { contentType: json, text: '{}' },
+  createErrorBody: createJsonError,
+  methodNotAllowed: { status: 405, body: createJsonError(methodMessage) },
+  queueNotEmptyStatus: 409,
+  readDelay: 0,
+}
+
 export const dialects = {
-  /**
-   * The service as its API document describes it (docs/reference/sandbox.md, "Dialects"). The sandbox's own:
-   * JSON in all cases that are not documented.
-   */
-  document: {
-    hasObservedFields: false,
-    formatState: state => state,
-    formatTime: time => new Date(time).toISOString(),
-    emptyResponse: { contentType: json, text: '{}' },
-    createErrorBody: createJsonError,
-    methodNotAllowed: { status: 405, body: createJsonError(methodMessage) },
-    queueNotEmptyStatus: 409,
-    readDelay: 0,
-  },
+  /** The spelling of the API document, with all operations. */
+  both: { ...document, hasHostedOperations: true },
+  document,
   /** The hosted service as it was observed (docs/reference/sandbox.md, "Dialects"). */
   hosted: {
+    hasHostedOperations: true,
     hasObservedFields: true,
     formatState: state => state.toLowerCase(),
     formatTime: time => new Date(Math.floor(time / 1000) * 1000).toISOString(),
@@ -61,6 +69,6 @@ export const dialects = {
     queueNotEmptyStatus: 400,
     readDelay: 200,
   },
-} as const satisfies Readonly<Record<string, Dialect>>
+} satisfies Readonly<Record<string, Dialect>>
 
 export type DialectName = keyof typeof dialects

@@ -88,6 +88,11 @@ const hasTargets = (queue: Queue, number: number): boolean =>
     member => getHeadCommit(queue, member).targets !== undefined,
   )
 
+const formatMergeability = ({ now }: Queue, mergeableAt: number): string => {
+  if (mergeableAt === Number.POSITIVE_INFINITY) return 'not_mergeable'
+  return now >= mergeableAt ? 'mergeable' : 'in_progress'
+}
+
 export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialect: Dialect): JsonObject {
   const { number, mergeableAt, state, lastRun } = pullRequest
   const documented = {
@@ -102,7 +107,7 @@ export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialec
       doesBaseBranchMatch: true,
       requiresImpactedTargets: queue.settings.mode === 'parallel',
       hasImpactedTargets: hasTargets(queue, number),
-      gitHubMergeability: queue.now >= mergeableAt ? 'mergeable' : 'in_progress',
+      gitHubMergeability: formatMergeability(queue, mergeableAt),
     },
     verifiedByTestRun: state === 'MERGED' ? (lastRun?.id ?? null) : null,
   }
@@ -151,6 +156,13 @@ function formatChecks(names: readonly string[], runUrl: string, status: SandboxT
   })
 }
 
+/** Lists the checks that reported. Where one never does, the others have succeeded. */
+function listCheckRuns(queue: Queue, runUrl: string, status: SandboxTestRun['status']) {
+  const { silentCheck } = queue.scenario
+  const reported = listChecks(queue).filter(name => name !== silentCheck)
+  return formatChecks(reported, runUrl, silentCheck === undefined ? status : 'succeeded')
+}
+
 /** The newest status first, `PENDING` last (docs/reference/service.md, "getMergeQueueTestingDetails"). */
 const formatStatusLog = (runUrl: string, status: SandboxTestRun['status']): readonly JsonObject[] => {
   const finalState = { in_progress: [], succeeded: ['SUCCESS'], failed: ['FAILURE'], cancelled: ['ERROR'] }
@@ -179,7 +191,7 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
     testBranchSha: getTestBranchSha(run),
     createdAt: formatTime(startedAt),
     status,
-    checkSuites: [{ checkRuns: formatChecks(checks, runUrl, status) }],
+    checkSuites: [{ checkRuns: listCheckRuns(queue, runUrl, status) }],
     statusChecks: formatStatusLog(runUrl, status),
     testedPullRequests: tested.map(number => ({
       prNumber: number,

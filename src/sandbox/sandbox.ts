@@ -1,5 +1,5 @@
 import type { Repository } from '../values/repository.ts'
-import { defaultScenario, type ScenarioName } from '../values/scenario-names.ts'
+import { defaultScenario, rotatedToken, type ScenarioName } from '../values/scenario-names.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService, type SandboxService } from './service.ts'
@@ -22,6 +22,8 @@ export interface Sandbox extends RunningServer {
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string
+  /** The token that takes the place of the first one, and after how many milliseconds; undefined if none does. */
+  readonly rotation: { readonly token: string; readonly after: number } | undefined
 }
 
 /** Creates the service of a sandbox, which listens nowhere. */
@@ -38,11 +40,16 @@ export async function startSandbox(
   options: SandboxOptions,
   service = createSandboxService(options),
 ): Promise<Sandbox> {
+  const { scenario, timings, token } = service.state
   const server = await startServer(service, options.port ?? 0, options.isBackground)
   return {
     ...server,
     ...defaultQueue,
-    token: service.state.token,
+    token,
+    rotation:
+      scenario.tokenLasts === undefined
+        ? undefined
+        : { token: rotatedToken, after: scenario.tokenLasts * timings.second },
     org: defaultOrg,
   }
 }

@@ -3,9 +3,9 @@ import type { ScenarioName } from '../values/scenario-names.ts'
 
 /**
  * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested
- * again; `cancel` is cancelled halfway through the run.
+ * again; `cancel` is cancelled halfway through the run; `time-out` ends by the time limit of the queue.
  */
-export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel'
+export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel' | 'time-out'
 
 /** What happens to the pull request with the number `pr`, or to all whose number is divisible by `divisibleBy`. */
 export interface ScenarioScript {
@@ -15,14 +15,14 @@ export interface ScenarioScript {
    * The result of each test run after a submit. The last one counts for all further runs: it is not `flake`.
    */
   readonly runs?: readonly ScriptedResult[]
-  /** Seconds at speed 1 from each submit until the pull request is mergeable. */
+  /** Seconds at speed 1 from each submit until the pull request is mergeable; Infinity if it never is. */
   readonly readyAfter?: number
 }
 
 /** An end of an attempt that a scenario plays, and when. */
 export interface PlannedEnd {
-  /** Before the first test run, after it passed, or at the merge. */
-  readonly at: 'start' | 'tests-passed' | 'merge'
+  /** When it is ready, before the first test run, after it passed, or at the merge. */
+  readonly at: 'ready' | 'start' | 'tests-passed' | 'merge'
   readonly to: 'FAILED' | 'CANCELLED'
   readonly reason: string
   /** GitHub's own words. */
@@ -49,6 +49,14 @@ export interface Scenario {
   readonly stretch?: number
   /** Number of requests at the start of which every second request fails with 503. */
   readonly outage?: number
+  /** How many requests are answered in 10 seconds; the others get 429. */
+  readonly rateLimit?: number
+  /** A required check that never reports. */
+  readonly silentCheck?: string
+  /** Seconds at speed 1 after which another token takes the place of the first. */
+  readonly tokenLasts?: number
+  /** Pull requests that are closed: each submission is cancelled. */
+  readonly closed?: readonly number[]
 }
 
 const mergeInProgress: PlannedEnd = {
@@ -104,6 +112,28 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
       'The first attempt of each pull request fails, but may have merged: every second one shows its merge after 20s.',
     firstEnds: [{ ...mergeInProgress, mergesAfter: 20 }, { ...mergeInProgress }],
   },
+  'not-ready': {
+    summary:
+      'Pull requests with a number divisible by 3 never become ready; the queue cancels them after an hour of its clock (60s).',
+    scripts: [{ divisibleBy: 3, readyAfter: Number.POSITIVE_INFINITY }],
+    settings: { notReadyTimeoutHours: 1 },
+  },
+  'silent-check': {
+    summary:
+      'The required check e2e never reports; test runs end by the time limit of the queue, 30 minutes of its clock (30s).',
+    scripts: [{ divisibleBy: 1, runs: ['time-out'] }],
+    settings: { requiredStatuses: ['build', 'test', 'e2e'], testingTimeoutMinutes: 30 },
+    silentCheck: 'e2e',
+  },
+  'rate-limit': {
+    summary:
+      '20 requests are answered in 10s; the others get 429 with a Retry-After that is wrong by up to a second.',
+    rateLimit: 20,
+  },
+  'rotated-token': {
+    summary: 'After 30s another token takes the place of the first: it stands in the file of --token-file.',
+    tokenLasts: 30,
+  },
   slow: { summary: 'Test runs take ten times as long; all pull requests merge.', stretch: 10 },
 }
 
@@ -118,9 +148,17 @@ export function getScriptedResult(scenario: Scenario, number: number, run: numbe
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
 }
 
-/** `turn` counts the pull requests in the order of their first submits, from 0. */
-export const getPlannedEnd = ({ firstEnds = [] }: Scenario, turn: number): PlannedEnd | undefined =>
-  firstEnds[turn % firstEnds.length]
+const closedEnd: PlannedEnd = { at: 'ready', to: 'CANCELLED', reason: 'pr_closed' }
+
+/** `turn` counts the pull requests in the order of their first submits, from 0; undefined for a later submit. */
+export const getPlannedEnd = (
+  { firstEnds = [], closed = [] }: Scenario,
+  number: number,
+  turn: number | undefined,
+): PlannedEnd | undefined => {
+  if (closed.includes(number)) return closedEnd
+  return turn === undefined ? undefined : firstEnds[turn % firstEnds.length]
+}
 
 /** Lists the pull requests below one in its stack, the lowest first. */
 export const listBelow = ({ stack = [] }: Scenario, number: number): readonly number[] =>

@@ -1,5 +1,6 @@
 import { type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { toMergeqError } from '../base/errors.ts'
+import { get } from '../base/json.ts'
 import type { ResponseText } from './dialects.ts'
 import { performOperation, type SandboxOperationName, sandboxOperations } from './handlers.ts'
 import { metricsContentType } from './metrics-text.ts'
@@ -55,6 +56,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
   const state = new SandboxState(options, scenario)
   const { dialect, seed, now } = state
   const isOutage = createOutageCheck(state)
+  const checkRate = createRateCheck(scenario)
+  const endsHold = createHoldCheck()
   let requestCount = 0
 
   const createResponse = (status: number, { contentType, text }: ResponseText): SandboxResponse => ({
@@ -72,14 +75,22 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
   const createErrorResponse = (status: number, message: string) =>
     createResponse(status, dialect.createErrorBody(message))
 
+  const findOperation = (path: string): ServiceOperation | undefined => {
+    const operation = operationsByPath.get(path)
+    return operation?.isHostedOnly === true && !dialect.hasHostedOperations ? undefined : operation
+  }
+
   const perform = (request: SandboxRequest): SandboxResponse => {
     const { method, path, query, headers, body } = request
-    const operation = operationsByPath.get(path)
+    const operation = findOperation(path)
     if (isOutage(request, operation?.recovery !== undefined)) throw statusError(503, 'Service Unavailable')
     if (operation === undefined) throw statusError(404, 'Not Found')
+    const retryAfter = checkRate(now())
+    if (retryAfter !== undefined)
+      return withHeader(createErrorResponse(429, 'Too Many Requests'), 'retry-after', String(retryAfter))
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    if (!hasToken(operation, headers, state.token))
+    if (!hasToken(operation, headers, state))
       throw statusError(
         401,
         (headers['x-api-token'] ?? '') === ''
@@ -87,6 +98,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
           : 'The token is not valid.',
       )
     const document = method === 'POST' ? parseBody(body) : {}
+    if (state.unknown.includes(Number(get(document, 'pr.number')))) throw statusError(404, 'Not Found')
+    if (endsHold(operation, body, now())) state.release()
     const result = performOperation(operation, state, { query, body: document })
     if (result === undefined) return createResponse(200, dialect.emptyResponse)
     return typeof result === 'string'
@@ -105,8 +118,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
       }
     },
     isAuthorized({ path, headers }) {
-      const operation = operationsByPath.get(path)
-      return operation !== undefined && hasToken(operation, headers, state.token)
+      const operation = findOperation(path)
+      return operation !== undefined && hasToken(operation, headers, state)
     },
     createErrorResponse,
     state,
@@ -120,12 +133,55 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
 function hasToken(
   { name, isPublic }: ServiceOperation,
   headers: SandboxRequest['headers'],
-  expectedToken: string,
+  state: Pick<SandboxState, 'accepts'>,
 ): boolean {
   const token = headers['x-api-token'] ?? ''
   const run = headers['x-forked-workflow-run-id'] ?? ''
   const isFork = token === '' && run !== '' && name === 'setImpactedTargets'
-  return isPublic === true || token === expectedToken || isFork
+  return isPublic === true || state.accepts(token) || isFork
+}
+
+const withHeader = (response: SandboxResponse, name: string, value: string): SandboxResponse => ({
+  ...response,
+  headers: { ...response.headers, [name]: value },
+})
+
+/** The length of the time in which requests are counted, in milliseconds: that of the true clock, which clients see. */
+const rateWindow = 10_000
+
+/**
+ * Returns a check that is called once for each request, in order. It returns undefined for a request that is answered,
+ * and otherwise the seconds of `Retry-After`, which are too few and too many in turn, by up to a second.
+ */
+function createRateCheck({ rateLimit = Number.POSITIVE_INFINITY }: Scenario) {
+  let windowStart = Number.NEGATIVE_INFINITY
+  let answered = 0
+  let refused = 0
+  return (now: number): number | undefined => {
+    if (now >= windowStart + rateWindow) {
+      windowStart = now
+      answered = 0
+    }
+    answered++
+    if (answered <= rateLimit) return undefined
+    refused++
+    const seconds = (windowStart + rateWindow - now) / 1_000
+    return refused % 2 === 1 ? Math.floor(seconds) : Math.ceil(seconds)
+  }
+}
+
+/** Two equal reads of a queue or a pull request within this time, in milliseconds, are those of a wait. */
+const pollInterval = 3_000
+
+/** Returns a check whether a request ends the hold of `sandbox shell`: a submission, or the second read of a wait. */
+function createHoldCheck() {
+  let last = { path: '', body: '', at: Number.NEGATIVE_INFINITY }
+  return ({ name, route }: ServiceOperation, body: string, now: number): boolean => {
+    const isPoll = route === last.path && body === last.body && now - last.at <= pollInterval
+    last = { path: route, body, at: now }
+    const isRead = name === 'getQueue' || name.startsWith('getSubmittedPullRequest')
+    return name === 'submitPullRequest' || (isPoll && isRead)
+  }
 }
 
 /**

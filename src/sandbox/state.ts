@@ -1,8 +1,8 @@
 import type { JsonObject } from '../base/json.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
-import { sandboxToken } from '../values/scenario-names.ts'
+import { rotatedToken, sandboxToken } from '../values/scenario-names.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
-import { configure } from './engine/actions.ts'
+import { configure, submit } from './engine/actions.ts'
 import {
   createEmptyQueue,
   createTimings,
@@ -10,7 +10,7 @@ import {
   type Queue,
   type Timings,
 } from './engine/queue.ts'
-import { advanceTo } from './engine/rules.ts'
+import { advanceTo, resume } from './engine/rules.ts'
 import { statusError } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
 import { createFailingTests, type SandboxTest } from './test-history.ts'
@@ -30,6 +30,12 @@ export interface StateOptions {
   readonly dialect?: DialectName | undefined
   /** The only token that is accepted (docs/reference/service.md, "Authentication"); `sandbox` by default. */
   readonly token?: string | undefined
+  /** Numbers of pull requests that do not exist. */
+  readonly unknown?: readonly number[] | undefined
+  /** Numbers of pull requests that are closed: what is submitted is cancelled. */
+  readonly closed?: readonly number[] | undefined
+  /** Pull requests that are in the queue at the start, and move when `release` is called. */
+  readonly held?: readonly number[] | undefined
   /** Queues in addition to the default queue. */
   readonly queues?: readonly QueueRef[] | undefined
   /** Returns the present time in milliseconds since 1970. */
@@ -50,6 +56,7 @@ export class SandboxState {
   readonly speed: number
   readonly seed: number
   readonly token: string
+  readonly unknown: readonly number[]
   readonly scenario: Scenario
   readonly timings: Timings
   readonly startedAt: number
@@ -63,12 +70,14 @@ export class SandboxState {
 
   /** Creates the default queue and the queues of the options; they have the settings of the scenario. */
   constructor(options: StateOptions, scenario: Scenario) {
-    const { dialect = 'document', speed = 1, seed = 1, token = sandboxToken, queues = [] } = options
+    const { dialect = 'both', speed = 1, seed = 1, token = sandboxToken, queues = [] } = options
+    const { unknown = [], closed = [], held = [] } = options
     this.dialect = dialects[dialect]
     this.speed = speed
     this.seed = seed
     this.token = token
-    this.scenario = scenario
+    this.unknown = unknown
+    this.scenario = { ...scenario, closed }
     this.timings = createTimings(speed, scenario)
     this.now = () => options.now()
     this.startedAt = options.now()
@@ -76,6 +85,28 @@ export class SandboxState {
     for (const ref of [defaultQueue, ...queues]) {
       if (!this.#queues.has(queueKey(ref))) this.createQueue(ref, scenario.settings ?? {})
     }
+    if (held.length > 0) this.#hold(held)
+  }
+
+  /** Submits pull requests, and stops the queue when the first of them is tested. */
+  #hold(held: readonly number[]): void {
+    const queue = this.getQueue(defaultQueue)
+    for (const number of held) submit(queue, { number, priority: undefined, noBatch: undefined })
+    advanceTo(queue, this.now() + this.timings.notReady)
+    queue.heldSince = queue.now
+  }
+
+  /** Lets pull requests that were held at the start move on. */
+  release(): void {
+    const queue = this.#queues.get(queueKey(defaultQueue))
+    if (queue?.heldSince !== undefined) resume(queue, this.now())
+  }
+
+  /** Whether a token is accepted now. */
+  accepts(token: string): boolean {
+    const { tokenLasts = Number.POSITIVE_INFINITY } = this.scenario
+    if (token === rotatedToken && Number.isFinite(tokenLasts)) return true
+    return token === this.token && this.now() < this.startedAt + tokenLasts * this.timings.second
   }
 
   listQueues(): readonly Queue[] {

@@ -1,4 +1,5 @@
 import { usageError } from '../base/errors.ts'
+import { maxPullRequestNumber } from './pull-request.ts'
 import { parseRepository } from './repository.ts'
 import { scenarioNames } from './scenario-names.ts'
 import { branchParser } from './text.ts'
@@ -32,8 +33,10 @@ const queueName = textual({
 /** What the command line and programs can choose about a sandbox. */
 export const sandboxTypes = {
   scenario: choice(scenarioNames, 'name'),
-  dialect: choice(['document', 'hosted'], 'document|hosted'),
+  dialect: choice(['both', 'hosted', 'document'], 'name'),
   speed: speedFactor,
   seed: integer(0),
   queues: listOf(queueName),
+  unknown: listOf(integer(1, maxPullRequestNumber)),
+  closed: listOf(integer(1, maxPullRequestNumber)),
 }

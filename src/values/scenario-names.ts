@@ -11,6 +11,10 @@ export const scenarioNames = [
   'stack',
   'host-trouble',
   'maybe-merged',
+  'not-ready',
+  'silent-check',
+  'rate-limit',
+  'rotated-token',
 ] as const
 
 export type ScenarioName = (typeof scenarioNames)[number]
@@ -19,3 +23,6 @@ export const defaultScenario: ScenarioName = 'happy'
 
 /** The token of a sandbox, which no other service accepts. */
 export const sandboxToken = 'sandbox'
+
+/** The token that takes its place in the scenario `rotated-token`. */
+export const rotatedToken = 'sandbox-rotated'

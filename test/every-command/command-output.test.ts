@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openStory, type Story } from '../support/harness.ts'
 
-const dialects = ['document', 'hosted'] as const
+const dialects = ['both', 'hosted'] as const
 
 const linesOf = (text: string) => text.split(/(?<=\n)/)
 

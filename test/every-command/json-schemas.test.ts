@@ -143,7 +143,7 @@ test('what the sandbox makes of every command is what its schema says', async ()
     'flaky link',
   ])
   const mistakes = []
-  for (const dialect of ['document', 'hosted'] as const) {
+  for (const dialect of ['both', 'hosted'] as const) {
     const story = await openStory({ scenario: 'failure', dialect })
     for (const line of lines) {
       story.clock.now += 3_000

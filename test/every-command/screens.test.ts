@@ -69,7 +69,7 @@ describe.each(Object.entries(screens))('the screens of %s', { timeout: 90_000 },
       shown.set(screen, text)
       pieces.push(`=== ${screen.title}\n${text}`)
       for (const where of screen.also ?? []) {
-        const terminal = where === 'document' ? { dialect: where } : { columns: where }
+        const terminal = where === 'both' ? { dialect: where } : { columns: where }
         const other = await draw(screen, { ...terminal, env: plain })
         expect(broken(other, terminal.columns), screen.title).toEqual([])
         pieces.push(`--- ${where}\n${other}`)
@@ -80,7 +80,7 @@ describe.each(Object.entries(screens))('the screens of %s', { timeout: 90_000 },
 
   test.each([
     ['hosted', 60, sample],
-    ['document', 200, first],
+    ['both', 200, first],
   ] as const)(
     'keep the rules in the %s dialect at %i columns, with the token in names',
     async (dialect, columns, some) => {

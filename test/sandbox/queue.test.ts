@@ -69,6 +69,10 @@ describe('the final states of each scenario', () => {
     'host-trouble': () => 'FAILED',
     // The first, the third and so on show their merge later.
     'maybe-merged': number => (number % 2 === 1 ? 'MERGED' : 'FAILED'),
+    'not-ready': number => (number % 3 === 0 ? 'CANCELLED' : 'MERGED'),
+    'silent-check': () => 'FAILED',
+    'rate-limit': () => 'MERGED',
+    'rotated-token': () => 'MERGED',
   }
 
   const allSettings = [

@@ -7,7 +7,7 @@ import { mergeq, openStory } from '../support/harness.ts'
 import { operationExamples, testId } from '../support/operations.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
-const dialects = ['document', 'hosted'] as const
+const dialects = ['both', 'hosted'] as const
 
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/base/json.ts'
+import { sandboxOperations } from '../../src/sandbox/handlers.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
 import type { StateOptions } from '../../src/sandbox/state.ts'
@@ -9,7 +10,7 @@ import { parseSamples } from '../support/prometheus-text.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000
-const dialects = ['document', 'hosted'] as const
+const dialects = ['both', 'hosted'] as const
 
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }
@@ -94,8 +95,8 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     const { raw } = open()
     for (const path of ['/v1/nothing', '/v1', '/', '/getQueue', '/v1/getQueue/', '/v1/constructor'])
       expect(raw({ path, body: JSON.stringify(onQueue) }).status).toBe(404)
-    expect(raw({ method: 'GET' }).status).toBe(dialect === 'document' ? 405 : 404)
-    expect(raw({ path: '/v1/getMergeQueueMetrics' }).status).toBe(dialect === 'document' ? 405 : 404)
+    expect(raw({ method: 'GET' }).status).toBe(dialect === 'both' ? 405 : 404)
+    expect(raw({ path: '/v1/getMergeQueueMetrics' }).status).toBe(dialect === 'both' ? 405 : 404)
   })
 
   it('refuses a body that is not a JSON object', () => {
@@ -114,7 +115,7 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(message('setImpactedTargets', onPr(1))).toContain('impactedTargets')
     expect(message('getSubmittedPullRequest', onQueue)).toMatch(/pr\.number.*pr\.branch/)
     expect(message('getMergeQueueTestingDetails', onQueue)).toMatch(
-      dialect === 'document' ? /testRunId.*pr\.number/ : /^testRunId must be/,
+      dialect === 'both' ? /testRunId.*pr\.number/ : /^testRunId must be/,
     )
     expect(message('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' })).toContain('test_id')
   })
@@ -142,7 +143,7 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
 
   it('answers 404 for what does not exist', () => {
     const { status } = open()
-    const isDocument = dialect === 'document'
+    const isDocument = dialect === 'both'
     const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1, sha: '4f2a' }, impactedTargets: [] }
     for (const operation of [
       'submitPullRequest',
@@ -169,9 +170,9 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(status('createQueue', { ...release, concurrency: 2 })).toBe(200)
     expect(status('createQueue', release)).toBe(409)
     expect(status('submitPullRequest', { ...release, pr: { number: 1 } })).toBe(200)
-    expect(status('deleteQueue', release)).toBe(dialect === 'document' ? 409 : 400)
+    expect(status('deleteQueue', release)).toBe(dialect === 'both' ? 409 : 400)
     later(1)
-    expect(status('deleteQueue', release)).toBe(dialect === 'document' ? 409 : 400)
+    expect(status('deleteQueue', release)).toBe(dialect === 'both' ? 409 : 400)
     later(10)
     expect(status('deleteQueue', release)).toBe(200)
     expect(status('getQueue', release)).toBe(404)
@@ -209,7 +210,7 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
 
   it('answers changes and errors in its own way', () => {
     const { send, raw } = open()
-    const isDocument = dialect === 'document'
+    const isDocument = dialect === 'both'
     expect(send('submitPullRequest', onPr(1))).toMatchObject({ status: 200, body: isDocument ? '{}' : 'OK' })
     const message = 'The token is missing: send x-api-token.'
     expect(raw({ headers: {} })).toMatchObject({
@@ -262,7 +263,7 @@ it('an update stores settings, including unknown settings', () => {
 })
 
 it('shows only the documented fields of a pull request in the document dialect', () => {
-  const { send, read, later } = createTestService()
+  const { send, read, later } = createTestService({ dialect: 'document' })
   send('submitPullRequest', onPr(123, { priority: 'high' }))
   later(1)
   const entry = {
@@ -277,6 +278,131 @@ it('shows only the documented fields of a pull request in the document dialect',
   expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([entry])
   const record = { ...entry, isCurrentlySubmittedToQueue: true }
   expect(read('getSubmittedPullRequest', onPr(123))).toEqual(record)
+})
+
+describe('the document dialect', () => {
+  const { raw } = createTestService({ dialect: 'document' })
+  const hosted = createTestService({ dialect: 'both' })
+
+  // service-api.md, section 4, has these thirteen.
+  const documented = [
+    ...['submitPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest', 'getSubmittedPullRequest'],
+    ...['setImpactedTargets', 'getMergeQueueTestingDetails', 'createQueue', 'deleteQueue', 'getQueue'],
+    ...[
+      'updateQueue',
+      'getMergeQueueMetrics',
+      'flaky-tests/list-failing-tests',
+      'flaky-tests/get-test-details',
+    ],
+  ]
+
+  it.each(sandboxOperations.map(({ route }) => route))(
+    'answers 404 to %s unless the document has it',
+    route => {
+      const [method = '', path = ''] = route.split(' ')
+      const call = { method, path: `/v1${path}`, body: '{}' }
+      const isDocumented = documented.includes(path.slice(1))
+      expect(raw(call).body.includes('"Not Found"')).toBe(!isDocumented)
+      expect(hosted.raw(call).body.includes('"Not Found"')).toBe(false)
+    },
+  )
+})
+
+describe('what on-call people rehearse', () => {
+  it('rate-limit answers 20 requests in 10 s, and is wrong by up to a second', () => {
+    const { raw, later } = createTestService({ scenario: 'rate-limit' })
+    const waits: number[] = []
+    const statuses = Array.from({ length: 24 }, () => {
+      later(0.1)
+      const { status, headers } = raw({ body: JSON.stringify(onQueue) })
+      if (status === 429) waits.push(Number(headers['retry-after']))
+      return status
+    })
+    expect(statuses).toEqual([...Array(20).fill(200), ...Array(4).fill(429)])
+    // 8.0, 7.9, 7.8 and 7.7 s are left: rounded down and up in turn.
+    expect(waits).toEqual([8, 8, 7, 8])
+    later(8)
+    expect(raw({ body: JSON.stringify(onQueue) }).status).toBe(200)
+  })
+
+  it('not-ready: every third one is cancelled by the limit of the queue', () => {
+    const { send, read, later } = createTestService({ scenario: 'not-ready', dialect: 'hosted' })
+    send('submitPullRequest', onPr(3))
+    later(59)
+    expect(read('getSubmittedPullRequest', onPr(3))).toMatchObject({
+      state: 'not_ready',
+      readiness: { gitHubMergeability: 'not_mergeable' },
+    })
+    later(2)
+    const record = read('getSubmittedPullRequest', onPr(3, { includeTimeline: true }))
+    expect(record).toMatchObject({ state: 'cancelled', isCurrentlySubmittedToQueue: false })
+    expect(JSON.stringify(record.timeline)).toContain('not_ready_timeout_expired')
+  })
+
+  it('silent-check: e2e is required and never reports, and the run ends by the time limit', () => {
+    const { send, read, later } = createTestService({ scenario: 'silent-check' })
+    send('submitPullRequest', onPr(7))
+    later(29)
+    const run = read('getMergeQueueTestingDetails', onPr(7))
+    expect(run).toMatchObject({
+      requiredStatuses: ['build', 'test', 'e2e'],
+      status: 'in_progress',
+      checkSuites: [{ checkRuns: [{ name: 'build' }, { name: 'test' }] }],
+    })
+    later(3)
+    const record = read('getSubmittedPullRequest', onPr(7, { includeTimeline: true }))
+    expect(record).toMatchObject({ state: 'FAILED' })
+    expect(JSON.stringify(record.timeline)).toContain('test_run_timeout')
+  })
+
+  it('rotated-token: after 30 s another token takes the place of the first', () => {
+    const { raw, later } = createTestService({ scenario: 'rotated-token', speed: 2 })
+    const statusWith = (token: string) =>
+      raw({ headers: { 'x-api-token': token }, body: JSON.stringify(onQueue) }).status
+    expect([statusWith('sandbox'), statusWith('sandbox-rotated'), statusWith('other')]).toEqual([
+      200, 200, 401,
+    ])
+    later(15)
+    expect([statusWith('sandbox'), statusWith('sandbox-rotated')]).toEqual([401, 200])
+    expect(createTestService().raw({ headers: { 'x-api-token': 'sandbox-rotated' } }).status).toBe(401)
+  })
+
+  it('an unknown number is 404 everywhere, and a closed one is cancelled', () => {
+    const { status, send, read, later } = createTestService({ unknown: [8], closed: [9] })
+    for (const operation of ['submitPullRequest', 'getSubmittedPullRequest', 'cancelPullRequest'])
+      expect(status(operation, onPr(8))).toBe(404)
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(status('submitPullRequest', onPr(9))).toBe(200)
+      later(1)
+      const record = read('getSubmittedPullRequest', onPr(9, { includeTimeline: true }))
+      expect(record).toMatchObject({ state: 'CANCELLED' })
+      expect(JSON.stringify(record.timeline)).toContain('pr_closed')
+    }
+    send('submitPullRequest', onPr(10))
+    later(10)
+    expect(read('getSubmittedPullRequest', onPr(10))).toMatchObject({ state: 'MERGED' })
+  })
+
+  it('what is held at the start moves after the first submission, or while somebody waits', () => {
+    const held = [4, 5, 6]
+    const states = ({ read }: ReturnType<typeof createTestService>) =>
+      getArray(read('getQueue', onQueue), 'enqueuedPullRequests').map(entry => getString(entry, 'state'))
+    const submits = createTestService({ held })
+    for (let time = 0; time < 3; time++) {
+      submits.later(60)
+      expect(states(submits)).toEqual(['TESTING', 'PENDING', 'PENDING'])
+    }
+    submits.send('submitPullRequest', onPr(7))
+    expect(states(submits)).toEqual(['TESTING', 'PENDING', 'PENDING'])
+    submits.later(60)
+    expect(submits.read('getSubmittedPullRequest', onPr(7))).toMatchObject({ state: 'MERGED' })
+    const waits = createTestService({ held })
+    for (const pause of [60, 60, 2, 60]) {
+      waits.later(pause)
+      states(waits)
+    }
+    expect(states(waits)).toEqual([])
+  })
 })
 
 describe('failing tests', () => {

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/base/json.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService } from '../../src/sandbox/service.ts'
-import { scenarioNames } from '../../src/values/scenario-names.ts'
+import { rotatedToken, scenarioNames } from '../../src/values/scenario-names.ts'
 import { vocabulary } from '../support/service-vocabulary.ts'
 
 const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
@@ -17,7 +17,7 @@ function open(scenario: (typeof scenarioNames)[number], dialect: DialectName = '
       method: 'POST',
       path: `/v1/${operation}`,
       query: new Map(),
-      headers: { 'x-api-token': 'sandbox' },
+      headers: { 'x-api-token': scenario === 'rotated-token' ? rotatedToken : 'sandbox' },
       body: JSON.stringify({ ...place, ...body }),
     })
     // An outage ends after some requests.
@@ -69,7 +69,7 @@ function faultsOf(event: JsonObject): readonly string[] {
   ].map(fault => `${state}: ${fault}`)
 }
 
-describe.each(['document', 'hosted'] as const)('the timelines of %s', dialect => {
+describe.each(['both', 'hosted'] as const)('the timelines of %s', dialect => {
   test.each(scenarioNames)('have the words and forms of the service: %s', scenario => {
     const { send, submit, later, record } = open(scenario, dialect)
     const numbers = [1, 2, 3, 4, 201, 202, 203]

@@ -29,22 +29,22 @@ const junitReport = `<testsuites><testsuite name="Address form">
 export const screens: Readonly<Record<string, readonly Screen[]>> = {
   'pr-get': [
     { title: 'queued', before: busy, lines: ['pr get 10'] },
-    { title: 'tested', before: busy, lines: ['pr get 5'], also: ['document'] },
+    { title: 'tested', before: busy, lines: ['pr get 5'], also: ['both'] },
     { title: 'merged', before: busy, lines: ['pr get 3'] },
     { title: 'failed', before: busy, lines: ['pr get 9'] },
     { title: 'several', before: busy, lines: ['pr get 3 9 5 6 10 12'], also: [60] },
-    { title: 'timeline', before: busy, lines: ['pr get 9 --timeline'], also: ['document'] },
+    { title: 'timeline', before: busy, lines: ['pr get 9 --timeline'], also: ['both'] },
     { title: 'one is unknown', before: busy, lines: ['pr get 3 77'] },
   ],
   'pr-list': [
-    { title: 'all states', before: busy, lines: ['pr list'], also: [60, 'document'] },
+    { title: 'all states', before: busy, lines: ['pr list'], also: [60, 'both'] },
     { title: 'none', lines: ['pr list'] },
   ],
   'pr-explain': [
     { title: 'tested', before: ['pr submit 7', 60], lines: ['pr explain 7'] },
     { title: 'pending', before: busy, lines: ['pr explain 11'] },
     { title: 'pending failure', before: ['pr submit 6', 260], lines: ['pr explain 6'] },
-    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr explain 9'], also: ['document'] },
+    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr explain 9'], also: ['both'] },
     { title: 'not ready', before: ['pr submit 12', 600], lines: ['pr explain 12'] },
     { title: 'not found', lines: ['pr explain 77'] },
     { title: 'paused queue', before: ['queue pause', 'pr submit 7', 600], lines: ['pr explain 7'] },
@@ -56,7 +56,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       title: 'failed',
       before: ['pr submit 9', 600],
       lines: ['pr testing 9'],
-      also: ['document'],
+      also: ['both'],
     },
   ],
   'pr-submit': [
@@ -84,7 +84,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'restart', before: busy, lines: ['pr restart 5'] },
   ],
   'queue-get': [
-    { title: 'running', before: busy, lines: ['queue get'], also: ['document'] },
+    { title: 'running', before: busy, lines: ['queue get'], also: ['both'] },
     { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue get'] },
     { title: 'empty', lines: ['queue get'] },
     {
@@ -96,7 +96,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'unknown', lines: ['queue get -b release'] },
   ],
   'queue-explain': [
-    { title: 'moving', before: busy, lines: ['queue explain'], also: ['document'] },
+    { title: 'moving', before: busy, lines: ['queue explain'], also: ['both'] },
     { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue explain'] },
     { title: 'nothing ready', before: ['pr submit 12', 600], lines: ['queue explain', 'queue get'] },
     { title: 'empty', lines: ['queue explain'] },
@@ -160,12 +160,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     },
   ],
   'queue-runs': [
-    { title: 'all outcomes', before: busy, lines: ['queue runs'], also: [60, 120, 'document'] },
+    { title: 'all outcomes', before: busy, lines: ['queue runs'], also: [60, 120, 'both'] },
     { title: 'batches', ...batches, lines: ['queue runs'], also: [120] },
     { title: 'none', lines: ['queue runs', 'queue report'] },
   ],
   'queue-report': [
-    { title: 'all outcomes', before: busy, lines: ['queue report'], also: [60, 120, 'document'] },
+    { title: 'all outcomes', before: busy, lines: ['queue report'], also: [60, 120, 'both'] },
     { title: 'batches', ...batches, lines: ['queue report --since 30d'], also: [120] },
   ],
   metrics: [
@@ -176,7 +176,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   flaky: [
     { title: 'list', lines: ['flaky list --limit 6'], also: [60] },
     { title: 'none', lines: ['flaky list --name nothing'] },
-    { title: 'one test', lines: ['flaky get cd5613fd'], also: ['document'] },
+    { title: 'one test', lines: ['flaky get cd5613fd'], also: ['both'] },
     { title: 'several tests', lines: ['flaky get "address form"'] },
     { title: 'no test', lines: ['flaky get "no such test"', 'flaky get "no such test" --window 30d'] },
     { title: 'quarantined', lines: ['flaky quarantined --limit 6'] },
@@ -190,7 +190,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       title: 'failed',
       before: ['pr submit 9'],
       lines: ['pr wait 9 --interval 10s'],
-      also: [60, 200, 'document'],
+      also: [60, 200, 'both'],
     },
     {
       title: 'timed out',

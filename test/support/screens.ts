@@ -11,7 +11,7 @@ export interface Screen {
   /** The command lines whose screen this is, without the program's name. */
   readonly lines: readonly string[]
   /** What the golden file has besides 80 columns and the hosted dialect: other widths, the other dialect. */
-  readonly also?: readonly (number | 'document')[]
+  readonly also?: readonly (number | 'both')[]
   /** What happened before: command lines, and numbers of seconds that pass. */
   readonly before?: readonly (string | number)[]
   readonly sandbox?: Omit<SandboxOptions, 'now'>

@@ -28,6 +28,9 @@ function promptVariables(
   return /cmd(?:\.exe)?$/i.test(program) ? { PROMPT: `(sandbox) ${PROMPT}` } : { PS1: `(sandbox) ${PS1}` }
 }
 
+/** What the queue of a new shell has: one is tested, and two are behind it. */
+const heldPullRequests = [4, 5, 6]
+
 export const sandboxShellCommand = command({
   name: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
@@ -43,11 +46,15 @@ export const sandboxShellCommand = command({
       const preview = `Would open ${sanitizeLine(program)} against ${describeSandbox(values)}.`
       return printPreview(preview, cli)
     }
-    return useSandbox(values, cli.host, async sandbox => {
+    return useSandbox({ ...values, held: heldPullRequests }, cli.host, async sandbox => {
       await cli.logger.info(
         `This shell uses a sandbox of mergeq ${runtime.version} at ${sandbox.baseUrl}. The queues in it are simulated.`,
       )
-      await cli.logger.info('For a start, type: mergeq pr submit 7 --wait')
+      await cli.logger.info(
+        'Three pull requests are in the queue, and wait for your first command that submits or waits. Any other number works, too.',
+      )
+      await cli.logger.info('For a start, type: mergeq queue get')
+      await cli.logger.info('Then type: mergeq pr submit 7 --wait')
       await cli.logger.info('To leave the shell, type: exit')
       const { code, startError } = await runProgram(program, args, {
         env: { ...sandbox.environment, ...promptVariables(program, env), MERGEQ_SANDBOX_SHELL: '1' },

@@ -72,7 +72,7 @@ function submitOne(queue: Queue, { number, priority, noBatch }: SubmitRequest): 
   pullRequest.attempts++
   const isFirst = pullRequest.attempts === 1
   const turn = [...queue.pullRequests.keys()].indexOf(number)
-  pullRequest.planned = isFirst ? getPlannedEnd(queue.scenario, turn) : undefined
+  pullRequest.planned = getPlannedEnd(queue.scenario, number, isFirst ? turn : undefined)
   pullRequest.mergesAt = undefined
   queue.notReady.add(pullRequest)
   // Every submission comes through the API.

@@ -147,23 +147,31 @@ function computeResult(
 ): ScriptedResult {
   const has = (result: ScriptedResult) => listScripted(queue, members, result).length > 0
   if (has('cancel')) return 'cancel'
+  if (has('time-out')) return 'time-out'
   if (has('fail') || listScripted(queue, builtOn, 'fail').length > 0) return 'fail'
   return has('flake') ? 'flake' : 'pass'
 }
 
 /**
- * Starts a test run of a batch that is in the queue. A run takes 90 to 110 % of the usual time, and half of
- * that if its result is `cancel`.
+ * Returns how long a run takes: 90 to 110 % of the usual time, half of that if its result is `cancel`, and the time limit
+ * of the queue if it is `time-out`.
+ *
+ * @param random a number from 0 to 1
  */
+function runDuration({ timings, settings }: Queue, result: ScriptedResult, random: number): number {
+  if (result === 'time-out') return settings.testingTimeoutMinutes * timings.minute
+  const duration = timings.testing * (0.9 + 0.2 * random)
+  return Math.max(1, Math.round(result === 'cancel' ? duration / 2 : duration))
+}
+
+/** Starts a test run of a batch that is in the queue. */
 export function startRun(queue: Queue, batch: Batch): void {
-  const { now, timings, seed } = queue
+  const { now, seed } = queue
   for (const member of batch.members) member.runCount++
   batch.dependencies = findDependencies(queue, batch)
   const ahead = [...batch.dependencies].flatMap(({ members }) => members)
   const result = computeResult(queue, batch.members, ahead)
   const seedParts = [seed, repositoryName(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
-  const fullDuration = timings.testing * (0.9 + 0.2 * createRandom(...seedParts)())
-  const duration = Math.max(1, Math.round(result === 'cancel' ? fullDuration / 2 : fullDuration))
   const run: SandboxTestRun = {
     id: createUuid(...seedParts),
     kind: batch.kind,
@@ -178,7 +186,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   for (const member of batch.members) member.lastRun = run
   enterPhase(queue, batch, 'TESTING')
   batch.run = run
-  batch.phaseEndsAt = now + duration
+  batch.phaseEndsAt = now + runDuration(queue, result, createRandom(...seedParts)())
 }
 
 /** A run that has already ended does not change. */

@@ -161,6 +161,8 @@ export interface Queue {
   readonly transitions: Transition[]
   /** How many times a pull request of the stack was submitted. */
   stackSubmissions: number
+  /** Since when nothing moves; undefined while the queue moves. */
+  heldSince: number | undefined
 }
 
 export const createEmptyQueue = (
@@ -176,6 +178,7 @@ export const createEmptyQueue = (
   runs: new Map(),
   transitions: [],
   stackSubmissions: 0,
+  heldSince: undefined,
 })
 
 export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']

@@ -40,13 +40,29 @@ const admitReady: Rule = queue => {
     ({ mergeableAt, number }) =>
       mergeableAt <= now && (settings.mode === 'single' || headCommits.get(number)?.targets !== undefined),
   )
+  const expired = [...notReady].filter(
+    ({ mergeableAt, submittedAt }) =>
+      mergeableAt === Number.POSITIVE_INFINITY && submittedAt + notReadyLimit(queue) <= now,
+  )
+  for (const pullRequest of expired) {
+    notReady.delete(pullRequest)
+    enterState(queue, pullRequest, { to: 'CANCELLED', reason: 'not_ready_timeout_expired' })
+  }
   for (const pullRequest of ready) {
     notReady.delete(pullRequest)
+    if (pullRequest.planned?.at === 'ready') {
+      enterState(queue, pullRequest, { to: pullRequest.planned.to, reason: pullRequest.planned.reason })
+      continue
+    }
     enterState(queue, pullRequest, { to: 'PENDING', reason: 'merge_item_now_ready' })
     insertWaiting(queue, pullRequest)
   }
-  return ready.length > 0
+  return ready.length > 0 || expired.length > 0
 }
+
+/** How long a pull request of a scenario may be not ready, in milliseconds; 0 hours are no limit. */
+const notReadyLimit = ({ settings: { notReadyTimeoutHours: hours }, timings }: Queue): number =>
+  hours === 0 ? Number.POSITIVE_INFINITY : hours * 60 * timings.minute
 
 /** PENDING: ends when a slot for a run is free. Batches that need a rerun come before new batches. */
 const startTests: Rule = queue => {
@@ -111,7 +127,13 @@ function sizeNextBatch({ waiting, settings, timings, now, scenario: { stack = []
   return candidates.length === maxSize || hasWaited ? candidates.length : 0
 }
 
-const statusByResult = { pass: 'succeeded', cancel: 'cancelled', fail: 'failed', flake: 'failed' } as const
+const statusByResult = {
+  pass: 'succeeded',
+  cancel: 'cancelled',
+  fail: 'failed',
+  flake: 'failed',
+  'time-out': 'failed',
+} as const
 
 /** TESTING: ends when the run ends. */
 const finishTests: Rule = queue => {
@@ -123,6 +145,8 @@ const finishTests: Rule = queue => {
   if (run.result === 'pass') passTests(queue, batch)
   else if (run.result === 'cancel')
     removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', cancellation(queue))
+  else if (run.result === 'time-out')
+    removeFromBatches(queue, batch.members, 'FAILED', { reason: 'test_run_timeout' })
   else enterPhase(queue, batch, 'PENDING_FAILURE')
   return true
 }
@@ -209,8 +233,20 @@ const showMerges: Rule = queue => {
 /** The order decides which of several changes that are due at the same time happens first. */
 const rules: readonly Rule[] = [admitReady, finishTests, resolveFailures, mergePassed, showMerges, startTests]
 
+/** Lets a queue that is held move on: what was going on takes as long as if it had not been held. */
+export function resume(queue: Queue, time: number): void {
+  const { heldSince = time } = queue
+  queue.heldSince = undefined
+  queue.now = Math.max(queue.now, time)
+  for (const batch of queue.batches) batch.phaseEndsAt += queue.now - heldSince
+}
+
 /** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
 export function advanceTo(queue: Queue, time: number): void {
+  if (queue.heldSince !== undefined) {
+    queue.now = Math.max(queue.now, time)
+    return
+  }
   applyRules(queue)
   for (let next = nextTime(queue); next <= time; next = nextTime(queue)) {
     queue.now = next
@@ -225,12 +261,15 @@ function applyRules(queue: Queue): void {
 }
 
 /** Returns the next time at which a rule may have something to do; Infinity if no passing of time brings it about. */
-function nextTime({ now, settings, timings, notReady, batches, waiting, pullRequests }: Queue): number {
+function nextTime(queue: Queue): number {
+  const { now, settings, timings, notReady, batches, waiting, pullRequests } = queue
+  const limit = notReadyLimit(queue)
   let next = Number.POSITIVE_INFINITY
   const consider = (time: number) => {
     if (time > now && time < next) next = time
   }
-  for (const { mergeableAt } of notReady) consider(mergeableAt)
+  for (const { mergeableAt, submittedAt } of notReady)
+    consider(mergeableAt === Number.POSITIVE_INFINITY ? submittedAt + limit : mergeableAt)
   for (const { phaseEndsAt } of batches) consider(phaseEndsAt)
   for (const { mergesAt } of pullRequests.values()) if (mergesAt !== undefined) consider(mergesAt)
   for (const { stateChangedAt } of waiting.slice(0, settings.batchingMinSize))

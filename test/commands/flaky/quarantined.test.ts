@@ -92,7 +92,7 @@ test.each([
   expect(misnamed.err).toContain('No test is owned by web. Did you mean @acme/web?\n')
 })
 
-test.each(['document', 'hosted'] as const)(
+test.each(['both', 'hosted'] as const)(
   'quarantined, unhealthy and linked tests of the sandbox agree with its lists (%s)',
   async dialect => {
     const story = await openStory({ dialect })

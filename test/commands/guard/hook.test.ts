@@ -276,7 +276,7 @@ describe('`guard hook`', () => {
     expect(err).toContain('mergeq guard install')
   })
 
-  test.each(['document', 'hosted'] as const)('finds the branch of a sandbox, %s', async dialect => {
+  test.each(['both', 'hosted'] as const)('finds the branch of a sandbox, %s', async dialect => {
     const story = await openStory({ dialect, scenario: 'paused' })
     await story.mergeq('pr submit 7')
     story.clock.now += 5_000

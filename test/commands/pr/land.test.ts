@@ -18,7 +18,7 @@ describe('`pr land` in the scenarios of the sandbox', () => {
   })
 
   test.each(rows)('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
-    for (const dialect of ['document', 'hosted'] as const) {
+    for (const dialect of ['both', 'hosted'] as const) {
       const story = await openStory({ scenario, dialect })
       const { code, out } = await story.mergeq(`pr land ${words} -o ndjson`)
       await story.close()

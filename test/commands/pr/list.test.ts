@@ -188,7 +188,7 @@ describe('`pr list`', () => {
     },
   )
 
-  test.each(['document', 'hosted'] as const)('selects from the sandbox in the %s dialect', async dialect => {
+  test.each(['both', 'hosted'] as const)('selects from the sandbox in the %s dialect', async dialect => {
     const story = await openStory({ dialect, scenario: 'failure' })
     for (const pr of [1, 2, 3]) {
       await story.mergeq(`pr submit ${pr}`)

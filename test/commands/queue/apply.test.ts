@@ -20,7 +20,7 @@ import {
 } from '../../support/queue-files.ts'
 import { asJsonObject, someSettings } from '../../support/queue-settings.ts'
 
-test.each(['document', 'hosted'] as const)(
+test.each(['both', 'hosted'] as const)(
   'export, change, diff, apply and apply again say the same in both dialects: %s',
   async dialect => {
     const story = await openStory({ dialect })

@@ -328,7 +328,7 @@ describe('queue check', () => {
       expect({ code, out }).toEqual({ code: exit, out: '' })
     })
 
-    test.each(['document', 'hosted'] as const)('the sandbox plays them (%s)', async dialect => {
+    test.each(['both', 'hosted'] as const)('the sandbox plays them (%s)', async dialect => {
       const story = await openStory({ dialect })
       try {
         await story.mergeq('pr submit 1 2 4 5')

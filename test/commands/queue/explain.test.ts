@@ -22,7 +22,7 @@ const notReadyMetrics = (count: number): Answer => ({
   body: `mq_awaiting_mergeability{repo="acme/web",branch="main",queue_type="main"} ${count}\n`,
 })
 
-test.each(['document', 'hosted'] as const)('each state has its verdict (%s)', async dialect => {
+test.each(['both', 'hosted'] as const)('each state has its verdict (%s)', async dialect => {
   const scenario = { summary: '', scripts: [{ pr: 12, readyAfter: 86_400 }] }
   const story = await openStory({ dialect, scenario })
   try {

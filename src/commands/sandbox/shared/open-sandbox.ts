@@ -1,26 +1,25 @@
-import { MergeqError } from '../../../base/errors.ts'
+import { MergeqError, toMergeqError } from '../../../base/errors.ts'
 import { type OptionValues, option } from '../../../command/inputs.ts'
 import { withoutTokens } from '../../../config/token-program.ts'
-import type { Environment, Host } from '../../../host/host.ts'
+import type { Environment, Files, Host } from '../../../host/host.ts'
+import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import { repositoryName } from '../../../values/repository.ts'
 import { sandboxTypes } from '../../../values/sandbox.ts'
-import { defaultScenario, scenarioNames } from '../../../values/scenario-names.ts'
-import { integer } from '../../../values/types.ts'
+import { defaultScenario, sandboxToken, scenarioNames } from '../../../values/scenario-names.ts'
+import { fileName, integer } from '../../../values/types.ts'
 
 /** The options of every command that starts a sandbox. */
 export const sandboxOptions = {
   speed: option(sandboxTypes.speed, 'Speed factor; at 1, a test run takes about two seconds'),
   seed: option(sandboxTypes.seed, 'Seed for the generated data; the same seed gives the same data'),
-  scenario: option(
-    sandboxTypes.scenario,
-    `What happens to pull requests: ${scenarioNames.join(', ')}; with failure, numbers divisible by 3 fail`,
-    { default: defaultScenario },
-  ),
-  dialect: option(
-    sandboxTypes.dialect,
-    'Behave as documented (document) or as the hosted service does (hosted)',
-  ),
+  scenario: option(sandboxTypes.scenario, `What happens to pull requests: ${scenarioNames.join(', ')}`, {
+    default: defaultScenario,
+  }),
+  dialect: option(sandboxTypes.dialect, 'Spelling and operations: both, hosted or document'),
   queue: option(sandboxTypes.queues, 'Create an additional queue'),
+  unknown: option(sandboxTypes.unknown, 'Answer 404 for this pull request'),
+  tokenFile: option(fileName('file'), 'Write the token to this file'),
+  closed: option(sandboxTypes.closed, 'Cancel this pull request as closed'),
 }
 
 /** The options of a sandbox that others can reach. */
@@ -31,7 +30,14 @@ export const serverOptions = {
 
 /** Starts a sandbox on loopback. The caller must close it. */
 async function openSandbox(
-  { queue: queues, ...values }: OptionValues<typeof sandboxOptions> & { readonly port?: number | undefined },
+  {
+    queue: queues,
+    tokenFile,
+    ...values
+  }: OptionValues<typeof sandboxOptions> & {
+    readonly port?: number | undefined
+    readonly held?: readonly number[]
+  },
   { clock, env, files }: Host,
 ) {
   const { startSandbox } = await import('../../../sandbox/sandbox.ts')
@@ -41,11 +47,15 @@ async function openSandbox(
       hint: 'Check that the directory for temporary files exists, and that you can write to it.',
     })
   })
+  const file = tokenFile === undefined ? undefined : files.absolute(tokenFile)
+  if (file !== undefined) await writeToken(file, sandboxToken, files)
   const sandbox = await startSandbox({ ...values, queues, now: () => clock.now() })
+  const stopped = new AbortController()
+  if (file !== undefined) void rotateToken(file, sandbox.rotation, { clock, files }, stopped.signal)
   /** The settings with which commands reach the sandbox. */
   const variables = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
-    MERGEQ_TOKEN: sandbox.token,
+    ...(file === undefined ? { MERGEQ_TOKEN: sandbox.token } : { MERGEQ_TOKEN_FILE: file }),
     MERGEQ_REPO: repositoryName(sandbox.repo),
     MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
     MERGEQ_ORG: sandbox.org,
@@ -58,10 +68,36 @@ async function openSandbox(
     MERGEQ_PROFILE: undefined,
   }
   const close = async () => {
+    stopped.abort()
     await sandbox.close()
     await settings.remove()
   }
   return { ...sandbox, variables, environment, close }
+}
+
+async function writeToken(file: string, token: string, files: Files): Promise<void> {
+  await files.replace(file, `${token}\n`, 0o600).catch(error => {
+    throw new MergeqError(
+      'output',
+      `The token could not be written to ${file}: ${toMergeqError(error).message}.`,
+    )
+  })
+}
+
+/** Writes the next token shortly before the first one is refused. */
+async function rotateToken(
+  file: string,
+  rotation: Sandbox['rotation'],
+  { clock, files }: Pick<Host, 'clock' | 'files'>,
+  stopped: AbortSignal,
+): Promise<void> {
+  if (rotation === undefined) return
+  try {
+    await clock.sleep(rotation.after * 0.95, stopped)
+    await writeToken(file, rotation.token, files)
+  } catch {
+    // The sandbox was stopped, or the file cannot be written any more: then the old token is refused.
+  }
 }
 
 /** Starts a sandbox, does some work in it, and stops it. Returns the exit code of the work. */
