@@ -39,6 +39,8 @@ export interface ListPage {
 export interface ReadOptions {
   /** Is called before each request, with how far the list was read. */
   beforePage?(progress: string): Promise<void>
+  /** Is called with each record, also one that is hidden or beyond the limit. */
+  see?: ((record: JsonObject) => void) | undefined
   /** Whether an error of the first page ends the list, as one of a later page does. */
   tolerates?(failure: MergeqError): boolean
 }
@@ -64,7 +66,7 @@ const hasSameParts = (one: List, other: List): boolean =>
 export async function* readList(
   client: ServiceClient,
   given: List,
-  { beforePage, tolerates }: ReadOptions = {},
+  { beforePage, see, tolerates }: ReadOptions = {},
 ): AsyncGenerator<ListPage, void> {
   const knownStart = await serviceStart(client)
   let list = given
@@ -83,6 +85,7 @@ export async function* readList(
         read = new ListProgress(list, client.nameOf)
         continue
       }
+      if (see !== undefined) for (const record of response.records) see(record)
       yield { records: read.take(response) }
     }
   } catch (error) {

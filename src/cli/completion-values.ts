@@ -2,7 +2,7 @@ import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import { createServiceTime } from '../api/service-time.ts'
-import { getArray, getString } from '../base/json.ts'
+import { getString } from '../base/json.ts'
 import type { CommandClient, SecretOutput } from '../command/command.ts'
 import { flagName, type ValueSource } from '../command/inputs.ts'
 import { listRemoteBranches } from '../config/git.ts'
@@ -173,11 +173,8 @@ async function readOwners(
   const end = client.serviceTime.now()
   const page = { repo, org, start: end - day, end, pageSize: defaultPageSize, pageToken: '' }
   const { response } = await callOperation(client, failingTestsPage, page, { limits })
-  const counts = new Map<string, number>()
-  for (const test of response.records)
-    for (const owner of getArray(test, 'codeowners'))
-      if (typeof owner === 'string') counts.set(owner, (counts.get(owner) ?? 0) + 1)
-  return [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([owner, count]) => [owner, pluralize(count, 'test')])
+  const { testsByOwner } = await import('../domain/owners.ts')
+  return [...testsByOwner(response.records)]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([owner, tests]) => [owner, pluralize(tests.length, 'test')])
 }

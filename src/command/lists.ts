@@ -20,7 +20,7 @@ const progressInterval = 60_000
 export function readListOf(
   command: string,
   list: List,
-  options: Pick<ReadOptions, 'tolerates'>,
+  options: Pick<ReadOptions, 'tolerates' | 'see'>,
   { client, host, logger }: Cli,
 ): AsyncGenerator<ListPage, void> {
   let loggedAt = host.clock.monotonic()
@@ -41,7 +41,7 @@ const withReadableTimes = (note: string): string =>
 /** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
 export type ListEnding = Pick<Screen, 'footer' | 'sentence'>
 
-export interface ListOptions {
+export interface ListOptions extends Pick<ReadOptions, 'see'> {
   readonly columns: readonly Column[]
   /** The columns on a terminal, where they are others. */
   readonly screenColumns?: readonly Column[]
@@ -73,7 +73,7 @@ export async function runList<P extends Params>(
   cli: Cli,
   operation: ListOperation<P>,
   values: ParamValues<P>,
-  { columns, screenColumns = columns, ending }: ListOptions,
+  { columns, screenColumns = columns, see, ending }: ListOptions,
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
   const { dryRun } = cli.options
@@ -95,7 +95,7 @@ export async function runList<P extends Params>(
     await output.end(end.envelope)
     return lastLines === undefined ? end.notes : end.warnings
   }
-  const pages = readListOf(cli.command, list, {}, cli)
+  const pages = readListOf(cli.command, list, { see }, cli)
   /** Completes the document that was begun when a page cannot be printed. */
   const endBrokenList = async (error: unknown) => {
     // The generator ends with this error and gives its last page.

@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 import type { Json, JsonObject } from '../base/json.ts'
-import { ageOf, formatAgo, formatRate } from '../values/format.ts'
+import { ageOf, formatAgo } from '../values/format.ts'
 import { formatCell } from './formats.ts'
 import {
   applyLink,
@@ -40,8 +40,6 @@ function cellText(
       return ageOf(text, now, formatAgo)
     case 'age':
       return ageOf(text, now)
-    case 'rate':
-      return typeof value === 'number' && Number.isFinite(value) ? formatRate(value) : text
     case 'state':
       return stateSpan(text).text
     default:
@@ -55,8 +53,6 @@ const maxUrlWidth = (text: string): number =>
 
 /** The number of rows that determine the widths of the columns. */
 const sampleRows = 1_000
-
-const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
 
 const columnGap = 2
 
@@ -91,7 +87,7 @@ const createTable = (shown: readonly ShownColumn[], widths: readonly number[]) =
     chars,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
     colWidths: [...widths],
-    colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
+    colAligns: shown.map(({ column: { format } }) => (format === 'number' ? 'right' : 'left')),
   })
 
 const textOf = (table: Table.Table): string =>

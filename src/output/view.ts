@@ -3,22 +3,12 @@ import type { StyledLine } from './styled-text.ts'
 
 /**
  * How a column is formatted on a terminal. `state` has a sign and a color, `time` is relative (`3m ago`),
- * `age` is the time since then (`4m`), `rate` is a percentage, `number` is aligned to the right, `pr` has a
+ * `age` is the time since then (`4m`), `number` is aligned to the right, `pr` has a
  * number sign, and none of these is ever cut; nor is `id`. `text` takes the width that is left, at least 24
  * columns, and `plain` at least 8; both are cut at the end. `prose` wraps: between words, and inside a word
  * that is longer than the column, but not inside a URL.
  */
-export type ColumnFormat =
-  | 'plain'
-  | 'state'
-  | 'time'
-  | 'age'
-  | 'rate'
-  | 'number'
-  | 'pr'
-  | 'id'
-  | 'text'
-  | 'prose'
+export type ColumnFormat = 'plain' | 'state' | 'time' | 'age' | 'number' | 'pr' | 'id' | 'text' | 'prose'
 
 /** A column of a table. */
 export interface Column {

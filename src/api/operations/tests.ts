@@ -1,5 +1,6 @@
 import { usageError } from '../../base/errors.ts'
 import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../base/json.ts'
+import { isOneOf, ownersOf } from '../../domain/owners.ts'
 import { countRead, joinTruncated } from '../../values/format.ts'
 import type { TextMatcher } from '../../values/glob.ts'
 import { maxWindow } from '../../values/limits.ts'
@@ -259,11 +260,11 @@ function filtersOf(filters: TestFilters, nameOf: NameOf, filePath?: string) {
   const isHiddenBy = hiddenBy(filters, nameOf, filePath)
   return {
     hiddenBy(test: JsonObject) {
-      for (const other of getArray(test, 'codeowners')) if (typeof other === 'string') owners.add(other)
+      for (const other of ownersOf(test)) owners.add(other)
       return isHiddenBy(test)
     },
     hintIfEmpty: () =>
-      owner === undefined || owners.has(owner) ? undefined : suggestOwners(owner, [...owners].sort()),
+      owner === undefined || isOneOf(owner, owners) ? undefined : suggestOwners(owner, [...owners].sort()),
   }
 }
 
@@ -285,7 +286,7 @@ interface TestFilters {
 const hiddenBy =
   ({ owner, quarantined, minFailureRate, name, path }: TestFilters, nameOf: NameOf, filePath = 'file_path') =>
   (test: JsonObject): string | undefined => {
-    if (owner !== undefined && !getArray(test, 'codeowners').includes(owner)) return nameOf('owner')
+    if (owner !== undefined && !isOneOf(owner, ownersOf(test))) return nameOf('owner')
     if (quarantined !== undefined && get(test, 'quarantined') !== quarantined)
       return nameOf('quarantined', quarantined)
     if (minFailureRate !== undefined && numberIn(test, 'failure_rate_last_7d') < minFailureRate)

@@ -7,11 +7,13 @@ import { serviceFields } from '../../command/fields.ts'
 import { argument, flagInput, option } from '../../command/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
+import { createRateFormat } from '../../domain/failure-rates.ts'
+import { ownersOf } from '../../domain/owners.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
-import { ageOf, describeSince, formatAgo, formatRate, pluralize } from '../../values/format.ts'
+import { ageOf, describeSince, formatAgo, pluralize } from '../../values/format.ts'
 import { isUuid } from '../../values/text.ts'
 import { duration, text } from '../../values/types.ts'
 import { findTests, searchRequest, testSummary } from './shared/find-tests.ts'
@@ -58,15 +60,15 @@ function statusLine(test: JsonObject, now: number): readonly StyledLine[] {
 
 /** Returns how often a test fails: `failed in 29% of runs in the last 7 days, 115 pull requests`. */
 function failureLine(test: JsonObject): readonly StyledLine[] {
-  const week = getNumber(test, 'failure_rate_last_7d')
-  const day = getNumber(test, 'failure_rate_last_24h')
+  const rates = createRateFormat([test])
+  const week = rates.format(test, 'failure_rate_last_7d')
+  const day = rates.format(test, 'failure_rate_last_24h')
   const impact = getNumber(test, 'pull_requests_impacted_last_7d')
   const pullRequests = impact === undefined ? [] : [pluralize(impact, 'pull request')]
   const parts = []
-  if (week !== undefined)
-    parts.push([`${formatRate(week)} of runs in the last 7 days`, ...pullRequests].join(', '))
+  if (week !== undefined) parts.push([`${week} of runs in the last 7 days`, ...pullRequests].join(', '))
   else if (impact !== undefined) parts.push(`${pullRequests.join()} in the last 7 days`)
-  if (day !== undefined) parts.push(`${formatRate(day)} of runs in the last 24 hours`)
+  if (day !== undefined) parts.push(`${day} of runs in the last 24 hours`)
   return parts.length === 0 ? [] : [`  failed in ${parts.join('; ')}`]
 }
 
@@ -81,7 +83,7 @@ function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
   const now = cli.serviceTime.startedAt()
   const name = getString(test, 'name') ?? 'a test without a name'
   const variant = getString(test, 'variant') ?? ''
-  const owners = getArray(test, 'codeowners').filter(owner => typeof owner === 'string')
+  const owners = ownersOf(test)
   const properties: readonly (readonly [string, StyledLine | undefined])[] = [
     ['owners', owners.length === 0 ? undefined : owners.join(', ')],
     ['file', getString(test, 'file_path')],

@@ -9,6 +9,7 @@ import { flagName, type Input, paramInput } from '../../command/inputs.ts'
 import { type ListEnding, runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
+import { createRateFormat, type RateFormat } from '../../domain/failure-rates.ts'
 import type { Column } from '../../output/view.ts'
 import { countRead, formatInteger, pluralize } from '../../values/format.ts'
 import { maxWindow } from '../../values/limits.ts'
@@ -21,6 +22,7 @@ import {
   nameColumn,
   ownerColumn,
   quarantinedColumn,
+  rateColumn,
 } from './shared/columns.ts'
 
 /** Whether the list is a table on a terminal, and not one page. */
@@ -51,8 +53,8 @@ const listSort: Input<TestOrder | undefined> = {
 const failingColumns = [...measureColumns, ...lastColumns]
 
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
-const failingScreenColumns: readonly Column[] = [
-  { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
+const failingScreenColumns = (rates: RateFormat): readonly Column[] => [
+  rateColumn(rates),
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
   idColumn,
   ownerColumn,
@@ -85,12 +87,15 @@ export const flakyListCommand = command({
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'Cart*' --json",
   ],
-  run: (values, cli) =>
-    runList(cli, listFailingTests, values, {
+  run(values, cli) {
+    const rates = createRateFormat()
+    return runList(cli, listFailingTests, values, {
       columns: cli.options.format.isWide ? csvColumns : failingColumns,
-      screenColumns: failingScreenColumns,
+      screenColumns: failingScreenColumns(rates),
+      see: rates.see,
       ending: end => listEnding(end, values, cli),
-    }),
+    })
+  },
 })
 
 /** Returns the lines below the list on a terminal, or the sentence if no test is listed. */

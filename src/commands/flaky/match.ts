@@ -9,6 +9,7 @@ import { fieldsOfRecords } from '../../command/fields.ts'
 import { expandFiles, openInput } from '../../command/input-files.ts'
 import { flag, type Input, option } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
+import { createRateFormat, type RateFormat } from '../../domain/failure-rates.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { formatInteger, joinTruncated, pluralize } from '../../values/format.ts'
 import { parseDuration } from '../../values/time.ts'
@@ -16,7 +17,7 @@ import { describeWhen } from '../../values/time-range.ts'
 import { choice, text } from '../../values/types.ts'
 import type { JUnitResults } from './match/junit-document.ts'
 import { createMatcher, mergeTests, type TestMatch } from './match/same-test.ts'
-import { idColumn, nameColumn, ownerColumn } from './shared/columns.ts'
+import { idColumn, nameColumn, ownerColumn, rateColumn } from './shared/columns.ts'
 import {
   logNotes,
   onUnavailableOption,
@@ -119,9 +120,9 @@ const matchColumns = columns(
 )
 
 /** The columns on a terminal: a file and an ID are shown in full or not at all. */
-const screenColumns: readonly Column[] = [
+const screenColumns = (rates: RateFormat): readonly Column[] => [
   { title: 'VERDICT', format: 'state', path: 'verdict' },
-  { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
+  { ...rateColumn(rates, 'test.failure_rate_last_7d'), priority: 4 },
   { ...idColumn, path: 'test.id', show: ({ test }) => getString(test, 'id')?.slice(0, 8) },
   { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
@@ -247,7 +248,9 @@ export const flakyMatchCommand = command({
     const { take: takeAny, matches } = createMatcher(
       retried === 'pass' ? failed.filter(test => !test.passedLater) : failed,
     )
+    const rates = createRateFormat()
     const take = (test: JsonObject, isInWindow = true) => {
+      rates.see(test)
       if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
     }
     if (cli.options.dryRun && matches().length > 0) return printSearch(values, cli)
@@ -279,7 +282,7 @@ export const flakyMatchCommand = command({
         window: windowOf(range, complete),
       }),
       columns: matchColumns,
-      screen: () => ({ columns: screenColumns, rows: tests }),
+      screen: () => ({ columns: screenColumns(rates), rows: tests }),
     })
     if (end !== undefined && end.pages > 0) await logNotes(end, cli)
     const notInWindow = matches().filter(({ isInWindow }) => !isInWindow).length

@@ -1,11 +1,13 @@
 import { incompleteListError } from '../../api/list.ts'
 import { listFailingTests } from '../../api/operations/tests.ts'
 import { usageError } from '../../base/errors.ts'
-import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../base/json.ts'
+import { get, getString, type Json, type JsonObject } from '../../base/json.ts'
 import { parseUrl } from '../../base/url.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flagInput, option } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
+import { createRateFormat, type RateFormat } from '../../domain/failure-rates.ts'
+import { ownersOf, testsByOwner } from '../../domain/owners.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
 import {
   type Annotation,
@@ -15,7 +17,7 @@ import {
 } from '../../output/sanitize.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { columns as outputColumns } from '../../output/view.ts'
-import { formatInteger, formatRate, pluralize } from '../../values/format.ts'
+import { formatInteger, pluralize } from '../../values/format.ts'
 import { describeInWords } from '../../values/time-range.ts'
 import { choice, type Type } from '../../values/types.ts'
 import { csvColumns, testTitle } from './shared/columns.ts'
@@ -61,16 +63,11 @@ const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') ==
 const statusOf = (test: JsonObject): string =>
   getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''
 
-function rateOf(test: JsonObject): string | undefined {
-  const rate = getNumber(test, 'failure_rate_last_7d')
-  return rate === undefined ? undefined : formatRate(rate)
-}
-
 /** Returns a link to a ticket, with its ID, in which the URL ends. */
 const ticketLink = (url = ''): string =>
   url === '' ? '-' : markdownLink(/([\w-]+)\/?$/.exec(url)?.[1] ?? 'ticket', url)
 
-const ownersOf = (test: JsonObject): readonly string[] => getArray(test, 'codeowners').map(String)
+const rate7d = 'failure_rate_last_7d'
 
 const nameOf = (test: JsonObject): string => testTitle(test) ?? '-'
 
@@ -89,6 +86,7 @@ function renderMarkdown(
   limit: number,
   by: 'owner' | undefined,
 ): string {
+  const rates = createRateFormat(tests)
   const quarantined = tests.filter(isQuarantined).length
   const ofOwner = owner === undefined ? '' : ` of ${markdownText(truncateName(owner))}`
   const parts = [
@@ -96,10 +94,10 @@ function renderMarkdown(
     isPast ? ` ${notOfRange}` : '',
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
-  if (by === 'owner') parts.push(renderSections(tests, limit, listCommand))
+  if (by === 'owner') parts.push(renderSections(tests, limit, listCommand, rates))
   else {
     const shown = tests.slice(0, limit)
-    if (shown.length > 0) parts.push(renderTable(shown))
+    if (shown.length > 0) parts.push(renderTable(shown, rates))
     if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit, listCommand)}\n`)
   }
   return parts.join('')
@@ -109,32 +107,23 @@ function renderMarkdown(
 const notOfRange =
   'Status, owners, quarantine, rates and pull requests are those of today, not of this range.'
 
-const renderTable = (tests: readonly JsonObject[]): string =>
-  `\n${markdownHead(columns)}${tests.map(renderMarkdownRow).join('')}`
-
-/** Returns the tests of each owner, in the order of the tests; a test of several owners is in several lists. */
-function testsByOwner(tests: readonly JsonObject[]): ReadonlyMap<string, readonly JsonObject[]> {
-  const sections = new Map<string, JsonObject[]>()
-  for (const test of tests) {
-    const owners = ownersOf(test)
-    for (const owner of owners.length === 0 ? [noOwner] : owners) {
-      const section = sections.get(owner)
-      if (section === undefined) sections.set(owner, [test])
-      else section.push(test)
-    }
-  }
-  return sections
-}
+const renderTable = (tests: readonly JsonObject[], rates: RateFormat): string =>
+  `\n${markdownHead(columns)}${tests.map(test => renderMarkdownRow(test, rates)).join('')}`
 
 const noOwner = 'No owner'
 
 /** Returns a section with the first tests of each owner. */
-function renderSections(tests: readonly JsonObject[], limit: number, listCommand: string): string {
-  const sections = [...testsByOwner(tests)]
+function renderSections(
+  tests: readonly JsonObject[],
+  limit: number,
+  listCommand: string,
+  rates: RateFormat,
+): string {
+  const sections = [...testsByOwner(tests, noOwner)]
   const texts = sections.map(([owner, owned]) => {
     const omitted = owned.length - limit
     const note = omitted > 0 ? `\n${notShown(omitted)}\n` : ''
-    return `\n#### ${markdownText(truncateName(owner))}\n${renderTable(owned.slice(0, limit))}${note}`
+    return `\n#### ${markdownText(truncateName(owner))}\n${renderTable(owned.slice(0, limit), rates)}${note}`
   })
   const isShortened = sections.some(([, owned]) => owned.length > limit)
   return `${texts.join('')}${isShortened ? `\n${listAdvice(listCommand)}\n` : ''}`
@@ -148,11 +137,11 @@ const listAdvice = (listCommand: string): string => `To list all tests, run \`${
 const omittedNote = (omitted: number, listCommand: string): string =>
   `${notShown(omitted)} ${listAdvice(listCommand)}`
 
-function renderMarkdownRow(test: JsonObject): string {
+function renderMarkdownRow(test: JsonObject, rates: RateFormat): string {
   const cells = [
     markdownLink(truncateName(nameOf(test)), getString(test, 'html_url')),
     markdownText(statusOf(test)),
-    markdownText(rateOf(test)),
+    markdownText(rates.format(test, rate7d)),
     markdownText(get(test, 'pull_requests_impacted_last_7d')),
     isQuarantined(test) ? 'yes' : 'no',
     markdownText(truncateName(ownersOf(test).join(', '))),
@@ -185,22 +174,23 @@ function createAnnotations(
   limit: number,
 ): readonly Annotation[] {
   const omitted = tests.length - limit
+  const rates = createRateFormat(tests)
   const notes = [
     ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
     ...(isPast ? [notOfRange] : []),
     ...(omitted > 0 ? [omittedNote(omitted, listCommand)] : []),
   ]
   return [
-    ...tests.slice(0, limit).map(createAnnotation),
+    ...tests.slice(0, limit).map(test => createAnnotation(test, rates)),
     ...notes.map(message => ({ level: 'notice', title: 'Failing tests', message }) as const),
   ]
 }
 
-function createAnnotation(test: JsonObject): Annotation {
+function createAnnotation(test: JsonObject, rates: RateFormat): Annotation {
   const owners = ownersOf(test).join(', ')
   const details = [
     statusOf(test),
-    `failure rate over 7 days ${rateOf(test) ?? 'unknown'}`,
+    `failure rate over 7 days ${rates.format(test, rate7d) ?? 'unknown'}`,
     `pull requests impacted ${get(test, 'pull_requests_impacted_last_7d') ?? 'unknown'}`,
     isQuarantined(test) ? 'quarantined' : 'not quarantined',
     truncateName(owners === '' ? 'no owner' : `owned by ${owners}`),
@@ -257,7 +247,7 @@ const isCsv = ({ args, options }: Cli): boolean => args.has('--output') && optio
  */
 function printCsv(tests: readonly JsonObject[], limit: number, by: 'owner' | undefined, { printer }: Cli) {
   if (by === undefined) return printer.print({ records: tests.slice(0, limit), columns: csvColumns })
-  const records = [...testsByOwner(tests)].flatMap(([owner, owned]) =>
+  const records = [...testsByOwner(tests, noOwner)].flatMap(([owner, owned]) =>
     owned.slice(0, limit).map(test => ({ ...test, owner })),
   )
   return printer.print({ records, columns: ownedColumns })

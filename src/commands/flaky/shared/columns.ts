@@ -1,4 +1,5 @@
 import { get, getString, type JsonObject } from '../../../base/json.ts'
+import type { RateFormat } from '../../../domain/failure-rates.ts'
 import { type Column, columns } from '../../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */
@@ -15,6 +16,14 @@ export const nameColumn: Column = {
   keptEnd: / \([^()]{1,14}\)$/,
   show: testTitle,
 }
+
+/** The failure rate of a test, of the last 7 days, at a path of its record. */
+export const rateColumn = (rates: RateFormat, path = 'failure_rate_last_7d'): Column => ({
+  title: 'RATE',
+  format: 'number',
+  path,
+  show: row => rates.format(row, path),
+})
 
 /** The owners of a test. */
 export const ownerColumn: Column = {
