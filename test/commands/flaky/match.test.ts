@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
-import { failing } from '../../support/flaky-list.ts'
+import { failing, idOf } from '../../support/flaky-list.ts'
 import { failureCounts, junit, reports } from '../../support/flaky-match.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -193,6 +193,79 @@ describe('what passes', () => {
       err: expect.stringContaining('junit.xml: it reports 3 tests, but has 1 test case.'),
     })
   })
+})
+
+describe('a test that the report has again, as passed', () => {
+  const again = (name: string, ...attempts: readonly string[]) =>
+    attempts.map(inner => `<testcase classname="web.Cart" name="${name}">${inner}</testcase>`).join('')
+  const suite = (...cases: readonly string[]) => `<testsuite name="Cart">${cases.join('')}</testsuite>`
+  const flaky = again('is slow', '<failure/>', '<failure/>', '')
+
+  test('--retried pass: its verdict is flaky, nothing is read for it, and it is the last row', async () => {
+    const { code, out, err, requests } = await match(suite(flaky), '--retried pass --json')
+    expect({ code, err, requests }).toEqual({
+      code: 0,
+      err: '1 test failed, and passed in a later attempt.\nNo failed tests.\n',
+      requests: [],
+    })
+    const failed = { name: 'is slow', classname: 'web.Cart', parent: 'Cart', file: null, test: null }
+    expect(JSON.parse(out)).toMatchObject({
+      counts: { failed: 0, new: 0, unknown: 0, known: 0, quarantined: 0, flaky: 1 },
+      tests: [{ verdict: 'flaky', ...failed }],
+    })
+    const both = await match(suite(flaky, again('is new', '<failure/>')), '--retried pass')
+    expect(both).toMatchObject({ code: 21, out: 'is new\tnew\t\t\t\t\t\nis slow\tflaky\t\t\t\t\t\n' })
+    expect(both.err).toContain('1 of 1 failed test is new')
+  })
+
+  test('by default it failed, and how many would pass is said', async () => {
+    for (const flags of ['', '--retried fail']) {
+      const { code, err } = await match(suite(flaky, again('is odd', '<failure/>')), flags)
+      expect({ code, err }).toEqual({
+        code: 21,
+        err: expect.stringContaining('1 failed test passed in a later attempt; --retried pass accepts that.'),
+      })
+    }
+  })
+
+  test.each([
+    ['failed in another report', suite(again('is slow', '<failure/>')), 21],
+    ['failed and passed in another report', suite(again('is slow', '<error/>', '')), 0],
+    ['passed in another report, and failed in this one', suite(again('is slow', '')), 0],
+  ])('one that %s', async (_, other, exit) => {
+    for (const files of [
+      { 'a.xml': suite(flaky), 'b.xml': other },
+      { 'a.xml': other, 'b.xml': suite(flaky) },
+    ])
+      expect(
+        await mergeq(`flaky match a.xml b.xml ${where} --retried pass`, { files, answer: answerOf() }),
+      ).toMatchObject({ code: exit })
+  })
+
+  test('an attempt is in the same report', async () => {
+    const files = { 'a.xml': suite(again('is slow', '<failure/>')), 'b.xml': suite(again('is slow', '')) }
+    const answer = answerOf()
+    expect(await mergeq(`flaky match a.xml b.xml ${where} --retried pass`, { files, answer })).toMatchObject({
+      code: 21,
+    })
+  })
+})
+
+test('a test that is known in another class is new, and that class is said', async () => {
+  const known = { ...odd, id: idOf(3), classname: 'web.Basket' }
+  const xml =
+    '<testsuite name="Cart" file="web/cart.test.ts"><testcase name="is odd" classname="web.Cart"><failure/></testcase></testsuite>'
+  const said =
+    'The service knows the name, file and suite of 1 failed test in another class: is odd (web.Basket).'
+  const { code, err } = await match(xml, '', { answer: answerOf(known) })
+  expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining(said) })
+  for (const other of [
+    { ...known, file_path: null },
+    { ...known, parent: 'User' },
+    { ...known, name: 'is' },
+  ])
+    expect((await match(xml, '', { answer: answerOf(other) })).err).not.toContain('another class')
+  expect((await match(xml, '', { answer: answerOf(known, odd) })).err).not.toContain('another class')
 })
 
 describe('reports of test tools, with none, one and all of their failures quarantined', () => {

@@ -34,24 +34,6 @@ const pieceLength = 4_096
 /** Malformed XML is an error, and only the five entities of XML itself are known. */
 const parserOptions = { strictEntities: true, position: true }
 
-/**
- * The entities of XML itself, and character references that XML 1.0 forbids and test runners write: control
- * characters, which XML 1.1 allows, and the halves of a character outside of the basic plane. The parser looks names
- * up in lower case. All parsers share them: there are 25,000.
- */
-const entities: Readonly<Record<string, string>> = (() => {
-  const controls = Array.from({ length: 32 }, (_, code) => code)
-  const surrogates = Array.from({ length: 2_048 }, (_, index) => 0xd800 + index)
-  const codes = [...controls, ...surrogates, 0xfffe, 0xffff]
-  const names = codes.flatMap(code =>
-    [1, 2, 3, 4, 5, 6].flatMap(length => [
-      [`#${String(code).padStart(length, '0')}`, String.fromCharCode(code)],
-      [`#x${code.toString(16).padStart(length, '0')}`, String.fromCharCode(code)],
-    ]),
-  )
-  return Object.assign(sax.parser(true, parserOptions).ENTITIES, Object.fromEntries(names))
-})()
-
 /** Returns a usage error about a line of a file. */
 export const xmlError = (
   file: string,
@@ -72,7 +54,6 @@ export async function* readXml(
   file: string,
 ): AsyncGenerator<readonly XmlEvent[]> {
   const parser = sax.parser(true, parserOptions)
-  Object.assign(parser, { ENTITIES: entities })
   let events: XmlEvent[] = []
   let attributes: Record<string, string> = {}
   let [depth, declarations, hasRoot] = [0, 0, false]
@@ -122,7 +103,7 @@ export async function* readXml(
       const piece = rest + text.slice(from, from + pieceLength)
       const end = endOfReferences(piece)
       rest = piece.slice(end)
-      parser.write(depth > 0 ? withoutText(piece.slice(0, end), parser) : piece.slice(0, end))
+      parser.write(readForbidden(piece.slice(0, end)))
       if ('sgmlDecl' in parser && String(parser.sgmlDecl).length > pieceLength)
         throw error('a declaration is too long')
       if (events.length > 0) yield events
@@ -133,13 +114,6 @@ export async function* readXml(
   if (!hasRoot) throw usageError(`${file} is empty.`, truncatedHint)
 }
 
-/** The state of a parser between tags. */
-const textState = stateOf(sax.parser(true, parserOptions).write('<a>'))
-
-function stateOf(parser: object): unknown {
-  return 'state' in parser ? parser.state : undefined
-}
-
 /** Returns where a piece is cut so that it does not end within a character reference. */
 function endOfReferences(piece: string): number {
   const start = piece.lastIndexOf('&')
@@ -147,18 +121,19 @@ function endOfReferences(piece: string): number {
   return isOpen ? start : piece.length
 }
 
-const validText = /^(?:[^&]|&(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\dA-Fa-f]{1,6});)*$/
-
 /**
- * Returns a piece without the text before its first tag, which nobody needs, but with its lines: the parser reads
- * references character by character. Text that is not valid is left to the parser.
+ * Reads the references to characters that XML 1.0 forbids and test runners write: control characters, which XML 1.1
+ * allows, and the halves of a character outside of the basic plane. The parser refuses them.
  */
-function withoutText(piece: string, parser: object): string {
-  if (stateOf(parser) !== textState) return piece
-  const tagStart = piece.indexOf('<')
-  const end = tagStart < 0 ? piece.length : tagStart
-  const text = piece.slice(0, end)
-  return validText.test(text) ? text.replace(/[^\n]+/g, '') + piece.slice(end) : piece
+function readForbidden(text: string): string {
+  return text.replace(/&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi, (reference, hex, decimal) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    const isControl = code < 32 && ![9, 10, 13].includes(code)
+    const isSurrogate = code >= 0xd800 && code <= 0xdfff
+    return isControl || isSurrogate || code === 0xfffe || code === 0xffff
+      ? String.fromCharCode(code)
+      : reference
+  })
 }
 
 /** How many bytes say what the encoding of a file is. */
