@@ -2,12 +2,11 @@ import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import { usageError } from '../base/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../base/json.ts'
-import type { SettingValue } from '../config/setting-definitions.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { isKnownState, normalizeState } from '../domain/states.ts'
 import { formatInteger, shorten } from '../values/format.ts'
 import { parsePullRequest, readReference } from '../values/pull-request.ts'
-import { type Repository, repositoryKey } from '../values/repository.ts'
+import { type Queue, type Repository, repositoryKey } from '../values/repository.ts'
 import { shellQuote } from '../values/suggested-command.ts'
 import { readText } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
@@ -178,15 +177,16 @@ export const pullRequestOption = (summary: string): FlagInput<number | undefined
     ),
   )
 
-/** The repository or the branch of a command: the pull request in its option `--pr` may name the repository. */
-export const placeInput = <N extends 'repo' | 'targetBranch'>(name: N): Input<SettingValue<N>> => ({
+/** The queue of a command: the pull request in its option `--pr` may name the repository. */
+export const queueOrPullRequest: Input<Queue> = {
   definitions: [],
-  setting: name,
-  read(args, { settings }) {
+  setting: 'targetBranch',
+  async read(args, { settings }) {
     const [asked] = args.get('--pr') ?? []
-    return settings.withArgs(asked === undefined ? args : argsForPullRequest(args, asked)).require(name)
+    const own = settings.withArgs(asked === undefined ? args : argsForPullRequest(args, asked))
+    return { repo: await own.require('repo'), targetBranch: await own.require('targetBranch') }
   },
-})
+}
 
 /** Returns each pull request once: a restart that is sent twice would begin twice. */
 async function withoutRepeats(

@@ -13,7 +13,7 @@ export interface Outcome<T, R> {
   readonly code: number
 }
 
-interface EachOptions<T, R> {
+export interface EachOptions<T, R> {
   /** Returns what a request is about. */
   resource(item: T): Resource
   /** How many items are worked on at a time; 4 by default. */

@@ -4,7 +4,7 @@ import { MergeqError, mostSevere } from '../base/errors.ts'
 import type { QueueMetrics } from '../domain/metrics/last-hour.ts'
 import { type Queue, queueName, type Repository } from '../values/repository.ts'
 import type { Cli } from './command.ts'
-import { each, type Outcome, reportErrors } from './each.ts'
+import { type EachOptions, each, type Outcome, reportErrors } from './each.ts'
 import { read } from './send.ts'
 
 export interface Failed {
@@ -25,9 +25,11 @@ export async function forEachQueue<T extends { readonly name: string; readonly q
   cli: Cli,
   items: readonly T[],
   work: (item: T) => Promise<R>,
+  options: Pick<EachOptions<T, R>, 'atOnce' | 'print'> = {},
 ): Promise<QueueOutcomes<T, R>> {
   // A token may have access to some repositories only.
   const { outcomes } = await each(cli, getQueue, items, work, {
+    ...options,
     resource: ({ queue }) => queue,
     name: ({ name }) => name,
     differInAccess: true,

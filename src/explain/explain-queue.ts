@@ -2,6 +2,7 @@ import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
 import { canResume, normalizeState, queueStateMessage, stateOf } from '../domain/states.ts'
 import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../values/format.ts'
+import { repositoryName } from '../values/repository.ts'
 import {
   type ExplainSources,
   type Explanation,
@@ -39,6 +40,7 @@ export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranc
 
 /** Why nothing moves in a queue. `queue explain --json` has exactly these keys. */
 export interface QueueExplanation {
+  readonly repo: string
   readonly targetBranch: string
   readonly verdict: QueueVerdict
   readonly state: string | null
@@ -72,12 +74,13 @@ const stalledTime = 3_600_000
 
 /** Explains a queue from the documents that were read. Never throws. */
 export function explanationOfQueue(sources: QueueSources): QueueExplanation {
-  const { targetBranch, queue, head, batches, notReadyCount, unread } = sources
+  const { repo, targetBranch, queue, head, batches, notReadyCount, unread } = sources
   const state = stateOf(queue)
   const { testing, concurrency = null } = testSlots(queue)
   const verdict = verdictOf(sources)
   const findings = [...stateFindings(sources), ...entryFindings(sources), ...notReadyFindings(sources)]
   return {
+    repo: repositoryName(repo),
     targetBranch,
     verdict,
     state: state === '' ? null : normalizeState(state),

@@ -121,6 +121,7 @@ export const queueExplanationRecord: RecordType = {
   name: 'QueueExplanation',
   summary: 'Why nothing moves in a queue, and what to do next.',
   fields: allRequired({
+    repo: field('string', 'As `host/owner/name`.'),
     targetBranch: text,
     verdict: field(
       oneOf(

@@ -15,6 +15,8 @@ import { fieldsOfRecords } from '../../command/fields.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { nextCommands, nextQueueCommands } from '../../explain/next-commands.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
+import { queueName } from '../../values/repository.ts'
+import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
 export const queueExplainCommand = command({
   name: 'queue explain',
@@ -23,31 +25,50 @@ export const queueExplainCommand = command({
     ...[getQueue, getPartialPullRequest, getMergeQueueTestingDetails],
     ...[getSubmittedPullRequests, listPullRequests, getMergeQueueMetrics],
   ],
-  options: { queue: queueInput },
+  options: { queue: unlessSeveral(queueInput), ...severalQueues('Explain') },
   set: setOf(explainQueue),
   documents: [queueExplanationRecord],
   fields: fieldsOfRecords([queueExplanationRecord]),
   prints: {
     table:
       'the verdict, the reasons, the pull request at the head, those that are not ready, and the next steps',
-    json: outline(queueExplanationRecord),
+    json: `${outline(queueExplanationRecord)}; with --all or --file, one per queue`,
     ndjson: 'the same, on one line',
   },
-  examples: ['mergeq queue explain', 'mergeq queue explain --json | jq -r .verdict'],
-  async run({ queue }, cli) {
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+  examples: [
+    'mergeq queue explain',
+    'mergeq queue explain --json | jq -r .verdict',
+    'mergeq queue explain --all -o ndjson',
+  ],
+  async run({ queue, file }, cli) {
+    if (cli.options.dryRun)
+      return queue === undefined ? printSelection(file, cli) : printRequests(cli, getQueue, [queue])
     const { explainQueueAt, queueExplanationJson } = await import('../../explain/read-queue.ts')
-    const explanation = await explainQueueAt(queue, cli.client(), {
-      ofQueue: nextQueueCommands(cli.settings, queue),
-      ofPullRequest: pr => nextCommands(cli.settings, { ...queue, pr }),
-    })
     const { queueExplanationLines, queueExplanationRows } = await import('./explain/view.ts')
-    await cli.printer.print({
-      ...singleRecord(queueExplanationJson(explanation)),
-      ...keyValueTable({}, []),
-      rows: queueExplanationRows(explanation),
-      screen: () => ({ heading: queueExplanationLines(explanation, queue, cli.serviceTime.startedAt()) }),
+    const isSeveral = queue === undefined
+    let isFirst = true
+    return forSelectedQueues(cli, {
+      queue,
+      file,
+      work: place =>
+        explainQueueAt(place, cli.client(), {
+          ofQueue: nextQueueCommands(cli.settings, place),
+          ofPullRequest: pr => nextCommands(cli.settings, { ...place, pr }),
+        }),
+      async print(explanation, place) {
+        const name = isSeveral ? [{ field: 'queue', value: queueName(place) }] : []
+        const gap = isFirst ? [] : ['']
+        isFirst = false
+        await cli.printer.add({
+          ...singleRecord(queueExplanationJson(explanation)),
+          ...keyValueTable({}, []),
+          rows: [...name, ...queueExplanationRows(explanation)],
+          screen: () => ({
+            heading: [...gap, ...queueExplanationLines(explanation, place, cli.serviceTime.startedAt())],
+          }),
+        })
+        return undefined
+      },
     })
-    return 0
   },
 })

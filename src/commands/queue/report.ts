@@ -1,5 +1,6 @@
 import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
 import { outline } from '../../api/operations/fields.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { queueReportRecord } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
@@ -17,8 +18,9 @@ import { keptDays, parseKeptRange, rangeBefore } from '../../values/kept-range.t
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
 import { formatDate, type TimeRange } from '../../values/time-range.ts'
-import { type Measure, measures, shownMeasure } from './report/measures.ts'
+import { type Measure, measures, shownMeasure, writtenMeasure } from './report/measures.ts'
 import { countResults, type RangeNumbers } from './report/numbers.ts'
+import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
 const measureColumns = columns(
   ['MEASURE', 'measure', 'id'],
@@ -28,6 +30,8 @@ const measureColumns = columns(
   ['OF UNIT', 'ofUnit'],
   ['BEFORE', 'before', 'number'],
   ['BEFORE OF', 'beforeOf', 'number'],
+  ['REPOSITORY', 'repo', 'id'],
+  ['BRANCH', 'targetBranch', 'id'],
 )
 
 /** The columns that a person reads. */
@@ -101,10 +105,12 @@ function describeLimits(
 /** Returns the rows of a table that has no lines around it: with the ranges above them, and the notes below. */
 const withLines = (
   rows: readonly JsonObject[],
+  queue: Queue,
   main: ReadRange,
   before: ReadRange | undefined,
   notes: readonly string[],
 ): readonly JsonObject[] => [
+  { label: 'Queue', shown: queueName(queue) },
   {
     label: 'Range',
     shown: rangeText(main.range),
@@ -121,13 +127,85 @@ const rangeRecord = ({ range, numbers, end }: ReadRange): JsonObject => ({
   ...numbers,
 })
 
+interface Report {
+  readonly main: ReadRange
+  readonly before: ReadRange | undefined
+  readonly notes: readonly string[]
+  /** Why not all results were read, if they were not. */
+  readonly failure: MergeqError | undefined
+}
+
+/** Reads the results of a range and of the range before. */
+async function readReport(
+  queue: Queue,
+  range: TimeRange,
+  { now, maxPages }: { readonly now: number; readonly maxPages: number | undefined },
+  cli: Cli,
+): Promise<Report> {
+  const main = await readRange({ range, queue, maxPages }, () => false, cli)
+  const expected = rangeBefore(range, now)
+  const pagesLeft = maxPages === undefined ? undefined : maxPages - main.end.pages
+  const earlier =
+    expected === undefined || main.end.isBroken || pagesLeft === 0
+      ? undefined
+      : await readRange({ range: expected, queue, maxPages: pagesLeft }, () => true, cli)
+  const broken = [main, earlier].find(read => read?.end.complete === false)?.end
+  const lacksPage = pagesLeft === 0 && expected !== undefined
+  const cut =
+    broken ??
+    (lacksPage ? { problem: 'no page was left for the range before (raise --max-pages)' } : undefined)
+  return {
+    main,
+    before: earlier?.end.pages === 0 ? undefined : earlier,
+    notes: describeLimits(main, earlier, expected),
+    failure: cut && incompleteListError(cut, cli.command),
+  }
+}
+
+async function printReport(
+  { main, before, notes }: Report,
+  queue: Queue,
+  isFirst: boolean,
+  cli: Cli,
+): Promise<void> {
+  const rows: readonly Measure[] = measures(main.numbers, before?.numbers)
+  const shown = rows.map(shownMeasure)
+  const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch }
+  const table =
+    cli.options.format.name === 'markdown'
+      ? { rows: withLines(shown, queue, main, before, notes), columns: shownColumns }
+      : { rows: rows.map(row => ({ ...writtenMeasure(row), ...place })), columns: measureColumns }
+  await cli.printer.add({
+    ...singleRecord({
+      ...place,
+      range: rangeRecord(main),
+      before: before === undefined ? null : rangeRecord(before),
+      notes,
+    }),
+    ...table,
+    screen: () => ({
+      heading: [
+        ...(isFirst ? [] : ['']),
+        `${queueName(queue)}, ${rangeText(main.range)}`,
+        before === undefined ? 'without a range before' : `before: ${rangeText(before.range)}`,
+        '',
+      ],
+      rows: shown,
+      columns: shownColumns,
+      ...(notes.length > 0 && { footer: notes }),
+    }),
+  })
+  if (cli.results !== 'screen') for (const note of notes) await cli.logger.info(note)
+}
+
 export const queueReportCommand = command({
   name: 'queue report',
   summary: 'Summarize test runs, and compare with the time before (not if self-hosted)',
-  alsoSends: [getQueue, testingResultsPage],
+  alsoSends: [getQueue, testingResultsPage, getMergeQueueMetrics],
   exits: ['incomplete'],
   options: {
-    queue: queueInput,
+    queue: unlessSeveral(queueInput),
+    ...severalQueues('Summarize test runs of'),
     since: paramInput('since', { ...testRunRange.since, defaultText: '7d' }),
     until: paramInput('until', testRunRange.until),
     maxPages: paramInput('maxPages', listTestRuns.params.maxPages),
@@ -136,66 +214,37 @@ export const queueReportCommand = command({
   fields: fieldsOfRecords([queueReportRecord], measureColumns),
   prints: {
     table: 'one row per measure, each with its total',
-    json: `${outline(queueReportRecord)}; "before" is null if it was not read`,
+    json: `${outline(queueReportRecord)}; "before" is null if it was not read; with --all or --file, one per queue`,
     ndjson: 'the same, on one line',
   },
   examples: [
     'mergeq queue report',
     'mergeq queue report --since 30d -o markdown',
+    'mergeq queue report --all --since 30d -o csv',
     'mergeq queue report --json | jq .range.outcomes.failed.share',
   ],
-  async run({ queue, since = '7d', until, maxPages }, cli) {
-    const { options, printer, logger, serviceTime } = cli
-    const { rangeEnd } = await import('../../api/range-end.ts')
-    const now = options.dryRun ? serviceTime.startedAt() : await rangeEnd(cli.client(), listTestRuns, queue)
-    const range = parseKeptRange(since, until, now, flagName)
-    if (options.dryRun)
-      return printRequests(cli, testingResultsPage, [
-        { ...queue, since: range.start, until: range.end, pageSize: 100 },
-      ])
-    const main = await readRange({ range, queue, maxPages }, () => false, cli)
-    const expected = rangeBefore(range, now)
-    const pagesLeft = maxPages === undefined ? undefined : maxPages - main.end.pages
-    const earlier =
-      expected === undefined || main.end.isBroken || pagesLeft === 0
-        ? undefined
-        : await readRange({ range: expected, queue, maxPages: pagesLeft }, () => true, cli)
-    const before = earlier?.end.pages === 0 ? undefined : earlier
-    const notes = describeLimits(main, earlier, expected)
-    const rows: readonly Measure[] = measures(main.numbers, before?.numbers)
-    const shown = rows.map(shownMeasure)
-    const table =
-      options.format.name === 'markdown'
-        ? { rows: withLines(shown, main, before, notes), columns: shownColumns }
-        : { rows: rows.map(({ label: _, ...row }) => row), columns: measureColumns }
-    await printer.print({
-      ...singleRecord({
-        repo: repositoryName(queue.repo),
-        targetBranch: queue.targetBranch,
-        range: rangeRecord(main),
-        before: before === undefined ? null : rangeRecord(before),
-        notes,
-      }),
-      ...table,
-      screen: () => ({
-        heading: [
-          `${queueName(queue)}, ${rangeText(range)}`,
-          before === undefined ? 'without a range before' : `before: ${rangeText(before.range)}`,
-          '',
-        ],
-        rows: shown,
-        columns: shownColumns,
-        ...(notes.length > 0 && { footer: notes }),
-      }),
+  async run({ queue, file, since = '7d', until, maxPages }, cli) {
+    const rangeFrom = (now: number) => parseKeptRange(since, until, now, flagName)
+    // A wrong range is an error before anything is sent.
+    const { start, end } = rangeFrom(cli.serviceTime.startedAt())
+    if (cli.options.dryRun)
+      return queue === undefined
+        ? printSelection(file, cli)
+        : printRequests(cli, testingResultsPage, [{ ...queue, since: start, until: end, pageSize: 100 }])
+    let isFirst = true
+    return forSelectedQueues(cli, {
+      queue,
+      file,
+      async work(place) {
+        const { rangeEnd } = await import('../../api/range-end.ts')
+        const now = await rangeEnd(cli.client(), listTestRuns, place)
+        return readReport(place, rangeFrom(now), { now, maxPages }, cli)
+      },
+      async print(report, place) {
+        await printReport(report, place, isFirst, cli)
+        isFirst = false
+        return report.failure
+      },
     })
-    if (cli.results !== 'screen') for (const note of notes) await logger.info(note)
-    const broken = [main, earlier].find(read => read?.end.complete === false)
-    if (broken !== undefined) throw incompleteListError(broken.end, cli.command)
-    if (pagesLeft === 0 && expected !== undefined)
-      throw incompleteListError(
-        { problem: 'no page was left for the range before (raise --max-pages)' },
-        cli.command,
-      )
-    return 0
   },
 })

@@ -1,15 +1,22 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
 import { getNumber, getString } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
-import { cutListSentence, limitInput, placeInput, pullRequestOption } from '../../command/common-inputs.ts'
+import {
+  cutListSentence,
+  limitInput,
+  pullRequestOption,
+  queueOrPullRequest,
+} from '../../command/common-inputs.ts'
 import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { type Column, columns, withLinks } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
-import { queueName } from '../../values/repository.ts'
+import { type Queue, queueName } from '../../values/repository.ts'
+import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
 const runColumns = columns(
   ['ENDED', 'endedAt', 'time'],
@@ -52,12 +59,12 @@ export const queueRunsCommand = command({
   name: 'queue runs',
   summary: 'List finished test runs, a row for each pull request',
   operation: listTestRuns,
-  alsoSends: [getQueue],
+  alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['incomplete'],
   options: {
+    queue: unlessSeveral(queueOrPullRequest),
+    ...severalQueues('List test runs of'),
     ...paramsOf(listTestRuns, 'repo', 'targetBranch', 'pr'),
-    repo: placeInput('repo'),
-    targetBranch: placeInput('targetBranch'),
     pr: pullRequestOption(listTestRuns.params.pr.summary),
     limit: limitInput(listTestRuns.params.limit),
   },
@@ -67,18 +74,28 @@ export const queueRunsCommand = command({
     'mergeq queue runs',
     'mergeq queue runs --since 7d --outcome failed',
     'mergeq queue runs --pr 123 --since 45d --json',
+    'mergeq queue runs --all -o ndjson',
   ],
-  run(values, cli) {
-    return runList(cli, listTestRuns, values, {
-      columns: runColumns,
-      screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
-      ending({ shown, complete, isBroken }) {
-        if (isBroken) return undefined
-        const queue = queueName(values)
-        if (shown === 0) return { sentence: `No finished test runs for ${queue} in this range.` }
-        const count = pluralize(shown, 'result')
-        return { footer: [complete ? `${count} of test runs for ${queue}.` : cutListSentence(count)] }
-      },
-    })
+  run({ queue, file, all: _, ...values }, cli) {
+    if (queue === undefined && cli.options.dryRun) return printSelection(file, cli)
+    const listRuns = (place: Queue) =>
+      runList(
+        cli,
+        listTestRuns,
+        { ...values, ...place },
+        {
+          columns: runColumns,
+          screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(place.repo, pr)),
+          ending({ shown, complete, isBroken }) {
+            if (isBroken) return undefined
+            const name = queueName(place)
+            if (shown === 0) return { sentence: `No finished test runs for ${name} in this range.` }
+            const count = pluralize(shown, 'result')
+            return { footer: [complete ? `${count} of test runs for ${name}.` : cutListSentence(count)] }
+          },
+        },
+      )
+    // The list of each queue is printed while it is read.
+    return forSelectedQueues(cli, { queue, file, atOnce: 1, work: listRuns })
   },
 })

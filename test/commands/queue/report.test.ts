@@ -88,7 +88,7 @@ describe('`queue report`', () => {
     const { code, out } = await report('-o csv', { answer: service([]) })
     expect(code).toBe(0)
     expect(out).not.toMatch(/NaN|Infinity/)
-    expect(out).toMatch(/^attempts-per-merged,,attempts,0,merged PRs,,0\r?$/m)
+    expect(out).toMatch(/^attempts-per-merged,,attempts,0,merged PRs,,0,github\.com\/acme\/web,main\r?$/m)
   })
 
   test('says what 45 days cut', async () => {
@@ -143,6 +143,16 @@ describe('`queue report`', () => {
     ]
     const { out } = await report('-o markdown', { answer: service(runs) })
     expect(out).toContain(`| Minutes failed | ${shown} | 0 of 0 | minutes |`)
+  })
+
+  test('compares minutes by their exact values, and rounds where they are written', async () => {
+    const runs = [
+      result(1, 1, { testingDurationMs: 100, outcome: 'failed' }),
+      result(2, 2, { testingDurationMs: 200 }),
+    ]
+    const { out } = await report('-o markdown', { answer: service(runs) })
+    expect(out).toContain('| Minutes failed | 0s of 0s (33%) |')
+    expect((await report('', { answer: service(runs) })).out).toMatch(/^minutes-failed\t0\tminutes\t0\.01\t/m)
   })
 
   test('names ranges and denominators in Markdown', async () => {

@@ -28,6 +28,7 @@ type Definition = readonly [
 
 const part = ({ count, of }: Part): Reading => [count, of]
 const rounded = (value: number): number => Math.round(value * 100) / 100
+const roundedOrNull = (value: number | null) => (value === null ? null : rounded(value))
 
 const leftAs = (name: keyof RangeNumbers['pullRequests'], label: string): Definition => [
   `pull-requests-${name}`,
@@ -58,7 +59,7 @@ const spentOn = (name: keyof RangeNumbers['notMerged']): Definition => [
   `Minutes ${name}`,
   'minutes',
   'minutes',
-  ({ notMerged, minutes }) => [rounded(notMerged[name].minutes), rounded(minutes)],
+  ({ notMerged, minutes }) => [notMerged[name].minutes, minutes],
 ]
 
 const definitions: readonly Definition[] = [
@@ -71,7 +72,7 @@ const definitions: readonly Definition[] = [
     'Attempts per merged PR',
     'attempts',
     'merged PRs',
-    ({ attempts: { perMerged, merged } }) => [perMerged === null ? null : rounded(perMerged), merged],
+    ({ attempts: { perMerged, merged } }) => [perMerged, merged],
   ],
   endedAs('passed'),
   endedAs('failed'),
@@ -108,6 +109,15 @@ export const measures = (main: RangeNumbers, earlier: RangeNumbers | undefined):
     return { measure, label, value, unit, of, ofUnit, before, beforeOf }
   })
 
+/** Returns a row for scripts: exact numbers are compared, and rounded where they are written. */
+export const writtenMeasure = ({ label: _, value, of, before, beforeOf, ...names }: Measure): JsonObject => ({
+  ...names,
+  value: roundedOrNull(value),
+  of: rounded(of),
+  before: roundedOrNull(before),
+  beforeOf: roundedOrNull(beforeOf),
+})
+
 /** Returns a number as a person reads it: a part as `31 of 40 (78%)`, any other as `12m10s over 61`. */
 function describe(value: number | null, of: number | null, unit: string, ofUnit: string): string {
   if (value === null || of === null) return '-'
@@ -119,7 +129,7 @@ function describe(value: number | null, of: number | null, unit: string, ofUnit:
       isShort ? formatDuration(Math.round(number * 60) * 1_000) : formatInteger(Math.round(number))
     return `${format(value)} of ${format(of)}${share}`
   }
-  return `${unit === 'ms' ? formatDuration(value) : formatInteger(value)} over ${formatInteger(of)}`
+  return `${unit === 'ms' ? formatDuration(value) : formatInteger(rounded(value))} over ${formatInteger(of)}`
 }
 
 /** Returns a row as a person reads it. */

@@ -4,9 +4,15 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import { extendError, MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
-import { outlastRateLimit } from '../../../command/each.ts'
+import { outlastRateLimit, withResource } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
-import { type NamedQueue, namedQueues } from '../../../command/several-queues.ts'
+import {
+  type Failed,
+  forEachQueue,
+  type NamedQueue,
+  namedQueues,
+  reportFailures,
+} from '../../../command/several-queues.ts'
 import { findQueue, summarizeMetrics } from '../../../domain/metrics/last-hour.ts'
 import {
   isSameRepository,
@@ -114,6 +120,43 @@ export async function queuesOf(file: string | undefined, cli: Cli): Promise<read
   const { queues, limit } = await namedOnes(file, cli)
   for (const text of limit) await cli.logger.info(text)
   return queues.map(({ queue }) => queue)
+}
+
+interface SelectionWork<R> {
+  /** Undefined with an option that names several. */
+  readonly queue: Queue | undefined
+  readonly file: string | undefined
+  /** How many queues are worked on at a time; 4 by default. */
+  readonly atOnce?: number
+  work(queue: Queue): Promise<R>
+  /** Prints the result of a queue, in the order of the queues. Returns the error that ends it all the same. */
+  print?(result: R, queue: Queue): Promise<MergeqError | undefined>
+}
+
+/** Does the same for one queue, or for each that --all or --file names. Returns the most severe exit code. */
+export async function forSelectedQueues<R>(
+  cli: Cli,
+  { queue, file, atOnce, work, print = async () => undefined }: SelectionWork<R>,
+): Promise<number> {
+  if (queue !== undefined) {
+    const failure = await print(await work(queue), queue)
+    await cli.printer.end()
+    if (failure !== undefined) throw failure
+    return 0
+  }
+  const { queues, limit } = await selectQueues(file, cli)
+  for (const text of limit) await cli.logger.info(text)
+  const failures: Failed[] = []
+  const { failed } = await forEachQueue(cli, queues, each => work(each.queue), {
+    atOnce,
+    async print({ item, result }) {
+      const failure = result === undefined ? undefined : await print(result, item.queue)
+      if (failure !== undefined) failures.push({ failure: withResource(failure, item.name) })
+      return undefined
+    },
+  })
+  await cli.printer.end()
+  return reportFailures([...failures, ...failed], cli)
 }
 
 async function allQueues(repo: Repository | undefined, cli: Cli): Promise<SelectedQueues> {
