@@ -61,6 +61,9 @@ async function findHint(cli: Cli, place: Queue, isKnownToMiss: boolean): Promise
       suggestName(place.targetBranch, branches) ??
         (branches.length === 0 ? [] : `It has queues for: ${joinTruncated(branches)}.`),
       'Check --repo and --target-branch.',
+      cli.args.has('--all')
+        ? 'If the repository is at another host, name its queue in a queue file (-f): metrics name no host.'
+        : [],
       `To list the queues, run: ${cli.settings.commandLine(['queue', 'list'], anyQueue)}`,
     ]
       .flat()

@@ -78,11 +78,14 @@ export async function namedQueues(
   repo: Repository | undefined,
   cli: Cli,
 ): Promise<readonly NamedQueue[]> {
-  return queuesIn(bytes, await placeOf(repo, cli)).map(({ values, metrics }) => ({
+  const queues = queuesIn(bytes, await placeOf(repo, cli)).map(({ values, metrics }) => ({
     name: queueName(values),
     queue: values,
     metrics,
   }))
+  if (repo !== undefined) return queues
+  const { withHosts } = await import('./queue-hosts.ts')
+  return withHosts(queues, cli)
 }
 
 /** Reads queues, with the time of each response by the service's clock. */

@@ -234,8 +234,14 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
-  'queue report': { setting: { answer: testResults } },
-  'queue runs': { setting: { answer: testResults } },
+  'queue report': {
+    setting: { answer: testResults },
+    options: { '--file': { setting: quietQueue } },
+  },
+  'queue runs': {
+    setting: { answer: testResults },
+    options: { '--file': { setting: quietQueue } },
+  },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
     setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]', 'empty.txt': '' } },
@@ -311,6 +317,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--set': { line: 'queue watch --once' },
     },
   },
+  'queue explain': { options: { '--file': { setting: quietQueue } } },
   'queue export': {
     options: {
       '--all': { line: 'queue export -f q.yaml' },
