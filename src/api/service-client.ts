@@ -2,7 +2,6 @@ import { usageError } from '../base/errors.ts'
 import { isLoopback } from '../base/url.ts'
 import type { Config } from '../config/settings.ts'
 import type { ServiceHost } from '../host/host.ts'
-import type { AuthoritiesFile } from '../http/certificates.ts'
 import type { HttpClient, RateLimit } from '../http/http-client.ts'
 import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
@@ -147,7 +146,6 @@ export function createServiceClient<T extends ClientParts>(
   }
 }
 
-/** Throws a usage error for a file of authorities that cannot be read. */
 async function openHttpClient({
   host,
   logger,
@@ -158,49 +156,23 @@ async function openHttpClient({
   rateLimit,
   nameOf,
 }: ClientParts): Promise<HttpClient> {
-  const authorities = await readAuthorities(settings, host, logger)
-  const { createHttpClient } = await import('../http/http-client.ts')
+  // A wrong value of the setting is found before anything is loaded.
+  await settings.read('caFile')
+  const { HttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
-  return createHttpClient({
+  return new HttpClient({
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     proxy,
     traffic,
     rateLimit,
-    authorities,
+    async readCertificates() {
+      const { readCertificates } = await import('./certificates.ts')
+      return readCertificates(settings, host, logger)
+    },
     nameOf,
     isLoopback,
     notify: text => logger.progress(text),
   })
-}
-
-/**
- * Reads the files of certificate authorities: that of the settings, or else that of SSL_CERT_FILE. Others of TLS replace
- * those of NODE_EXTRA_CA_CERTS, so these are read as well.
- */
-async function readAuthorities(
-  settings: Config,
-  { env, files }: ServiceHost,
-  logger: Pick<Logger, 'warnOnce'>,
-): Promise<readonly AuthoritiesFile[]> {
-  const own = await settings.read('caFile')
-  const { SSL_CERT_FILE: system = '', NODE_EXTRA_CA_CERTS: extra = '' } = env
-  const path = own ?? system
-  if (path === '') return []
-  const { origin = 'SSL_CERT_FILE' } = (await settings.find('caFile')) ?? {}
-  const hint = 'Specify a PEM file with certificates.'
-  const pem = await files.read(path).catch((error: Error) => {
-    if (own !== undefined) throw usageError(`${origin}: ${path} cannot be read: ${error.message}.`, hint)
-  })
-  if (pem === undefined) {
-    if (own !== undefined) throw usageError(`${origin}: the file ${path} does not exist.`, hint)
-    await logger.warnOnce(`${origin}: ${path} cannot be read; its certificates are not used.`)
-    return []
-  }
-  const others = extra === '' || extra === path ? undefined : await files.read(extra).catch(() => undefined)
-  return [
-    { origin, path, pem },
-    ...(others ? [{ origin: 'NODE_EXTRA_CA_CERTS', path: extra, pem: others }] : []),
-  ]
 }

@@ -8,24 +8,39 @@ export interface AuthoritiesFile {
   readonly path: string
   /** Its text, in PEM. */
   readonly pem: string
+  /** Whether the system names it, and not the user. */
+  readonly isOfSystem?: boolean
 }
 
-/** Returns the certificates of files. Throws a usage error for one without a certificate, or with a damaged one. */
-export function parseCertificates(authorities: readonly AuthoritiesFile[]): readonly string[] {
-  return authorities.flatMap(({ origin, path, pem }) => {
-    const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
-    try {
-      for (const certificate of certificates) new X509Certificate(certificate)
-    } catch {
-      throw usageError(
-        `${origin}: ${path} contains a damaged certificate.`,
-        'Download the file again. The format is PEM.',
-      )
-    }
-    if (certificates.length > 0) return certificates
+const label = '(?:TRUSTED |X509 )?CERTIFICATE-----'
+const wholeCertificate = new RegExp(`-----BEGIN ${label}[^-]*-----END ${label}`, 'g')
+
+/**
+ * Returns the certificates of a file. Throws a usage error for one without a certificate, or with a damaged one, and for one
+ * that was cut; what is left of a file of the system is used, with a warning.
+ */
+export async function parseCertificates(
+  { origin, path, pem, isOfSystem = false }: AuthoritiesFile,
+  warn: (text: string) => Promise<void>,
+): Promise<readonly string[]> {
+  const certificates = pem.match(wholeCertificate) ?? []
+  const countLines = (word: string) => pem.split(`-----${word} `).length
+  if (countLines('BEGIN') > countLines('END')) {
+    const problem = `${origin}: ${path} is cut: a certificate has no END line.`
+    if (!isOfSystem) throw usageError(problem, 'Download the file again.')
+    await warn(problem)
+  } else if (certificates.length === 0)
     throw usageError(
       `${origin}: ${path} contains no certificate.`,
       'Use a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
     )
-  })
+  try {
+    for (const certificate of certificates) new X509Certificate(certificate)
+  } catch {
+    throw usageError(
+      `${origin}: ${path} contains a damaged certificate.`,
+      'Download the file again. The format is PEM.',
+    )
+  }
+  return certificates
 }

@@ -1,6 +1,5 @@
 import { extendError, isMergeqError, MergeqError, toMergeqError } from '../base/errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import type { AuthoritiesFile } from './certificates.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
@@ -19,7 +18,8 @@ export interface HttpClientOptions
   readonly traffic?: Traffic | undefined
   /** What a 429 means for the other requests of the client; without it, and without `traffic`, nothing. */
   readonly rateLimit?: RateLimit | undefined
-  readonly authorities: readonly AuthoritiesFile[]
+  /** Returns the certificates of further authorities, in PEM. Called when the first connection with TLS is opened. */
+  readCertificates(): Promise<readonly string[]>
   /** Returns the name of a setting as the caller writes it. */
   nameOf(setting: 'caFile' | 'timeout'): string
   /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
@@ -67,17 +67,9 @@ interface ObservedAttempt extends Attempt {
   hasBegun(): boolean
 }
 
-/** Opens no connection before the first request. Throws a usage error for invalid authorities. */
-export async function createHttpClient(options: HttpClientOptions): Promise<HttpClient> {
-  const { authorities } = options
-  if (authorities.length === 0) return new HttpClient(options, [])
-  const { parseCertificates } = await import('./certificates.ts')
-  return new HttpClient(options, parseCertificates(authorities))
-}
-
+/** Opens no connection before the first request, which throws a usage error for certificates that cannot be used. */
 export class HttpClient {
   private readonly options: HttpClientOptions
-  private readonly certificates: readonly string[]
   private readonly proxies: ProxySource
   private readonly closing = new AbortController()
   private readonly traffic: Traffic | undefined
@@ -87,9 +79,8 @@ export class HttpClient {
   private limitedSince: number | undefined
   private announcedUntil = Number.NEGATIVE_INFINITY
 
-  constructor(options: HttpClientOptions, certificates: readonly string[]) {
+  constructor(options: HttpClientOptions) {
     this.options = options
-    this.certificates = certificates
     this.traffic = options.traffic ?? (options.rateLimit === undefined ? undefined : createTraffic({}))
     this.proxies = proxySource(options.env, options.proxy)
   }
@@ -139,7 +130,11 @@ export class HttpClient {
   /** Closes all connections; requests end, and are not sent again. */
   async close(): Promise<void> {
     this.closing.abort()
-    await (await this.transport)?.pools.close()
+    // A transport that could not be opened was reported by send().
+    await this.transport?.then(
+      ({ pools }) => pools.close(),
+      () => undefined,
+    )
   }
 
   /** Returns the proxy for a URL; this machine is never reached through one. */
@@ -174,9 +169,14 @@ export class HttpClient {
 
   /** Connects while undici and TLS are loaded: loading takes longer than a packet needs to return. */
   private async loadTransport(url: URL): Promise<Transport> {
-    const { isLoopback, beforeRequests } = this.options
+    const { isLoopback, beforeRequests, readCertificates } = this.options
     const proxyFor = (url: URL) => this.proxyFor(url)
     const isSecure = url.protocol === 'https:'
+    const certificates = () =>
+      readCertificates().catch(error => {
+        connection?.drop()
+        throw error
+      })
     const limit = Math.min(connectLimit, this.options.limit)
     const connection =
       isSecure && proxyFor(url) === undefined ? preconnect(url, limit, createLookup(isLoopback)) : undefined
@@ -184,7 +184,7 @@ export class HttpClient {
     // First undici: V8 rejects code that was cached under other flags.
     const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
     await beforeRequests?.()
-    const secureContext = isSecure ? await createTrust(this.certificates) : undefined
+    const secureContext = isSecure ? await createTrust(await certificates()) : undefined
     const pools = createConnectionPools({
       proxyFor,
       limit,

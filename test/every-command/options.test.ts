@@ -428,7 +428,11 @@ const globalRows: Readonly<Record<string, Shows & { readonly typed: string }>> =
   '--dry-run': { line: 'pr get 7', typed: '--dry-run' },
   '--timeout': { line: 'pr wait 7 --interval 10m', typed: '--timeout 5s' },
   '--retries': { line: 'pr get 7', typed: '--retries 0', setting: { answer: refusing } },
-  '--ca-file': { line: 'pr get 7', typed: '--ca-file /missing.pem' },
+  '--ca-file': {
+    line: 'pr get 7',
+    typed: '--ca-file /missing.pem',
+    setting: { env: { MERGEQ_BASE_URL: 'https://127.0.0.1:9/v1' } },
+  },
   '--quiet': { line: 'pr get 7', typed: '--quiet', setting: { answer: refusing } },
   '--verbose': { line: 'pr get 7', typed: '--verbose' },
   '--color': { line: 'pr get 7', typed: '--color always' },

@@ -371,6 +371,7 @@ describe('certificates', () => {
     expect(err).not.toContain('certificate')
   })
 
+  const secure = { MERGEQ_BASE_URL: 'https://127.0.0.1:9/v1' }
   test.each([
     ['that is not there', undefined],
     ['that is no certificate', 'hello\n'],
@@ -379,7 +380,7 @@ describe('certificates', () => {
     const { err, requests } = await run(
       'queue get --ca-file own.pem',
       { code: 2 },
-      { answer: good, files: text === undefined ? {} : { 'own.pem': text } },
+      { env: secure, files: text === undefined ? {} : { 'own.pem': text } },
     )
     expect(err).toMatch(/--ca-file/)
     expect(requests).toEqual([])

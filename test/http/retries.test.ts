@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { backoff, createHttpClient } from '../../src/http/http-client.ts'
+import { backoff, HttpClient } from '../../src/http/http-client.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { queue, runAndCheck } from '../support/command-checks.ts'
 import { mergeq, noon, type Seen, serveScript, useConnections } from '../support/harness.ts'
@@ -220,7 +220,7 @@ test.each([
 ] as const)('a client that is closed ends a request that is %s', async (_, answer, sleeps) => {
   const service = await serveScript(answer)
   const delays: number[] = []
-  const client = await createHttpClient({
+  const client = new HttpClient({
     env: {},
     runtime: { version: '', node: '20', platform: 'linux', nullDevice: '' },
     clock: {
@@ -232,7 +232,7 @@ test.each([
       },
     },
     random: () => 0,
-    authorities: [],
+    readCertificates: async () => [],
     nameOf: setting => setting,
     limit: 10_000,
     interrupted: new AbortController().signal,

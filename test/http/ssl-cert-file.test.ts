@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import {
   type Certificate,
@@ -83,38 +84,79 @@ describe('SSL_CERT_FILE', () => {
     expect(codes).toEqual([0, 7, 0, 7])
   })
 
-  test.each(['queue get', 'metrics'])(
-    'that is missing is one warning of %s, and no more than that',
-    async command => {
-      const env = { SSL_CERT_FILE: '/etc/none.pem' }
-      const answer = command === 'metrics' ? () => ({ body: '' }) : runningQueue
-      const { code, err, requests } = await mergeq(`${command} -R acme/web -b main`, { env, answer })
-      expect({ code, err, sent: requests.length }).toEqual({
-        code: 0,
-        err: 'mergeq: SSL_CERT_FILE: /etc/none.pem cannot be read; its certificates are not used.\n',
-        sent: 1,
-      })
-    },
-  )
+  testWith('openssl')('that is missing is one warning with TLS, and nothing without it', async () => {
+    const { authority, env } = await startSecureService()
+    const missing = { SSL_CERT_FILE: '/etc/none.pem' }
+    const files = { realFiles: true, env: { ...env, ...missing, NODE_EXTRA_CA_CERTS: authority.file } }
+    const says = 'SSL_CERT_FILE: /etc/none.pem cannot be read; its certificates are not used.'
+    expect((await mergeq('queue get -R acme/web -b main', files)).err).toContain(says)
+    const plain = await mergeq('queue get -R acme/web -b main', { env: missing, answer: runningQueue })
+    expect(plain).toMatchObject({ code: 0, err: '' })
+  })
 
+  const secure = { MERGEQ_BASE_URL: 'https://127.0.0.1:9/v1' }
+  const cut = damaged.slice(0, 30)
+  const der = '0\uFFFD\u0003'
   test.each([
-    ['SSL_CERT_FILE', 'without a certificate', 'hello\n', 'contains no certificate'],
-    ['SSL_CERT_FILE', 'that is empty', '', 'contains no certificate'],
-    ['SSL_CERT_FILE', 'with a damaged certificate', damaged, 'contains a damaged certificate'],
-    ['MERGEQ_CA_FILE', 'that is empty', '', 'contains no certificate'],
-    ['MERGEQ_CA_FILE', 'with a damaged certificate', damaged, 'contains a damaged certificate'],
+    ['SSL_CERT_FILE', 'without a certificate', 'hello\n', 'contains no certificate.'],
+    ['SSL_CERT_FILE', 'that is empty', '', 'contains no certificate.'],
+    ['SSL_CERT_FILE', 'with a damaged certificate', damaged, 'contains a damaged certificate.'],
+    ['SSL_CERT_FILE', 'in DER', der, 'is in DER, not in PEM.'],
+    ['MERGEQ_CA_FILE', 'that is empty', '', 'contains no certificate.'],
+    ['MERGEQ_CA_FILE', 'with a damaged certificate', damaged, 'contains a damaged certificate.'],
+    ['MERGEQ_CA_FILE', 'that is cut', cut, 'is cut: a certificate has no END line.'],
+    ['MERGEQ_CA_FILE', 'in DER', der, 'is in DER, not in PEM.'],
   ])('%s with a file %s is refused before anything is sent', async (name, _, text, says) => {
     const files = { '/etc/company.pem': text }
-    const ran = await mergeq(line, { env: { [name]: '/etc/company.pem' }, files, answer: runningQueue })
-    expect(ran).toMatchObject({ code: 2, out: '', requests: [] })
-    expect(JSON.parse(ran.err).error.message).toBe(`${name}: /etc/company.pem ${says}.`)
+    const ran = await mergeq(line, { env: { ...secure, [name]: '/etc/company.pem' }, files })
+    expect(ran).toMatchObject({ code: 2, out: '' })
+    expect(JSON.parse(ran.err.trimEnd().split('\n').at(-1) ?? '').error.message).toBe(
+      `${name}: /etc/company.pem ${says}`,
+    )
+  })
+
+  test.each(['SSL_CERT_FILE', 'MERGEQ_CA_FILE'])('%s is not read without TLS', async name => {
+    const opened: string[] = []
+    const realFiles = {
+      ...nodeHost.files,
+      async read(path: string) {
+        opened.push(path)
+        return undefined
+      },
+    }
+    const env = { [name]: '/etc/company.pem' }
+    expect(await mergeq(line, { env, realFiles, answer: runningQueue })).toMatchObject({ code: 0, err: '' })
+    expect(opened).not.toContain('/etc/company.pem')
+  })
+
+  testWith('openssl')('that is cut is a warning, and its whole certificates are used', async () => {
+    const { authority, env } = await startSecureService()
+    const files = { '/etc/company.pem': `${authority.pem}${authority.pem.slice(0, 60)}` }
+    const ran = await mergeq(line, { env: { ...env, SSL_CERT_FILE: '/etc/company.pem' }, files })
+    expect(ran).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('is cut: a certificate has no END line'),
+    })
+    const own = await mergeq(line, { env: { ...env, MERGEQ_CA_FILE: '/etc/company.pem' }, files })
+    expect(own.code).toBe(2)
+  })
+
+  testWith('openssl')('reads TRUSTED CERTIFICATE, which openssl writes with its trust', async () => {
+    const { authority, env } = await startSecureService()
+    const trusted = execFileSync('openssl', ['x509', '-in', authority.file, '-addtrust', 'serverAuth'], {
+      encoding: 'utf8',
+    })
+    expect(trusted).toContain('BEGIN TRUSTED CERTIFICATE')
+    const files = { '/etc/company.pem': trusted }
+    const ran = await mergeq(line, { env: { ...env, MERGEQ_CA_FILE: '/etc/company.pem' }, files })
+    expect(ran).toMatchObject({ code: 0, err: '' })
   })
 
   testWith('openssl')('is not blamed for a file of NODE_EXTRA_CA_CERTS', async () => {
     const { pem } = companyOf('company').authority
     const files = { '/etc/company.pem': pem, '/etc/extra.pem': damaged }
-    const env = { SSL_CERT_FILE: '/etc/company.pem', NODE_EXTRA_CA_CERTS: '/etc/extra.pem' }
-    const ran = await mergeq(line, { env, files, answer: runningQueue })
+    const env = { ...secure, SSL_CERT_FILE: '/etc/company.pem', NODE_EXTRA_CA_CERTS: '/etc/extra.pem' }
+    const ran = await mergeq(line, { env, files })
     expect(ran).toMatchObject({ code: 2, requests: [] })
     expect(JSON.parse(ran.err).error.message).toBe(
       'NODE_EXTRA_CA_CERTS: /etc/extra.pem contains a damaged certificate.',
@@ -122,8 +164,8 @@ describe('SSL_CERT_FILE', () => {
   })
 
   test('MERGEQ_CA_FILE that is missing is refused, and SSL_CERT_FILE is not mentioned', async () => {
-    const env = { SSL_CERT_FILE: '/etc/none.pem', MERGEQ_CA_FILE: '/etc/own.pem' }
-    const ran = await mergeq(line, { env, answer: runningQueue })
+    const env = { ...secure, SSL_CERT_FILE: '/etc/none.pem', MERGEQ_CA_FILE: '/etc/own.pem' }
+    const ran = await mergeq(line, { env })
     expect(ran).toMatchObject({ code: 2, requests: [] })
     expect(ran.err).toContain('MERGEQ_CA_FILE: the file /etc/own.pem does not exist')
     expect(ran.err).not.toContain('SSL_CERT_FILE')

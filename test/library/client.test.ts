@@ -358,7 +358,7 @@ describe('messages name the options of the library', () => {
     ['a token that is missing', { token: '' }, 'Set the option token to'],
     [
       'a damaged file of authorities',
-      { caFile: '/ca.pem' },
+      { caFile: '/ca.pem', baseUrl: 'https://127.0.0.1:9/v1' },
       'caFile: /ca.pem contains a damaged certificate.',
     ],
   ])('%s', async (_, options, says) => {

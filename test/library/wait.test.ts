@@ -83,7 +83,8 @@ describe('waitForPullRequests', () => {
     const [result] = await client.waitForPullRequests({ prs: [7] })
     expect(result).toMatchObject({ outcome: 'error', exit: 4, reason: expect.stringContaining('401') })
     expect(notices).toEqual([expect.stringContaining(String(result?.reason))])
-    await expect(client.waitForPullRequests({ prs: [7], caFile: '/nonexistent.pem' })).rejects.toMatchObject({
+    const wrong = { prs: [7], caFile: '/nonexistent.pem', baseUrl: 'https://127.0.0.1:9/v1' }
+    await expect(client.waitForPullRequests(wrong)).rejects.toMatchObject({
       name: 'MergeqError',
       kind: 'usage',
       document: null,
