@@ -262,9 +262,16 @@ export const createCommandClient = (parts: {
   readonly serviceTime: ServiceTime
   readonly logger: Logger
   readonly secrets: SecretOutput
+  /** Undefined in completion, which says nothing. */
+  readonly messages?: Cli['messages']
   readonly tokenTime?: number | undefined
-}): CommandClient =>
-  createServiceClient({
+}): CommandClient => {
+  const readToken = createTokenReader(parts.host, parts.settings, {
+    hide: parts.secrets.hide,
+    warn: parts.logger.warn,
+    time: parts.tokenTime,
+  })
+  return createServiceClient({
     ...parts,
     nameOf: flagName,
     advice: createAdvice(parts.settings.commandLine),
@@ -272,9 +279,11 @@ export const createCommandClient = (parts: {
     isDryRun: parts.options.dryRun === true,
     // The hook of git and completion have no time to wait.
     rateLimit: parts.tokenTime === undefined ? { isOutlasted: false } : undefined,
-    token: createTokenReader(parts.host, parts.settings, {
-      hide: parts.secrets.hide,
-      warn: parts.logger.warn,
-      time: parts.tokenTime,
-    }),
+    async token(after) {
+      const token = await readToken(after)
+      if (parts.messages === 'person' && token.source === 'MERGEQ_TOKEN')
+        await (await import('./default-address.ts')).announceDefaultAddress(parts.settings, parts.logger)
+      return token
+    },
   })
+}
