@@ -132,7 +132,9 @@ export async function parseCommandLine(
   /** Takes an option; its value is null if it is missing, and undefined if the option has none. */
   const take = (option: OptionDefinition, value: string | null | undefined) => {
     const values = args.get(option.name) ?? []
-    const added = value ?? 'true'
+    // `-b=dev` is read like `--target-branch=dev`.
+    const isJoined = value?.startsWith('=') === true && argv.includes(`${option.short}${value}`)
+    const added = (isJoined ? value?.slice(1) : value) ?? 'true'
     if (value === null) problem ??= { kind: 'missing-value', option, next: wordAfter(option, argv) }
     else if (option.variadic === true || values.length === 0) args.set(option.name, [...values, added])
     else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }

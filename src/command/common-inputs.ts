@@ -1,4 +1,4 @@
-import type { Param } from '../api/operation.ts'
+import { isChange, type Operation, operationName, type Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import { usageError } from '../base/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../base/json.ts'
@@ -8,7 +8,7 @@ import { formatInteger, shorten } from '../values/format.ts'
 import { parsePullRequest, readReference } from '../values/pull-request.ts'
 import { type Queue, type Repository, repositoryKey } from '../values/repository.ts'
 import { shellQuote } from '../values/suggested-command.ts'
-import { readText } from '../values/text.ts'
+import { branchName, readText } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
@@ -123,10 +123,16 @@ function wordsInRow(line: string): readonly string[] {
   )
 }
 
+/** A pull request as it is typed, with the branch of the record that names it. */
+interface NamedPullRequest {
+  readonly word: string
+  readonly targetBranch?: string
+}
+
 /** The pull request as it is typed, or from a row, a receipt or a result of a wait that was not a success. */
-function wordsIn(line: string): readonly string[] {
-  if (line.trim().includes('\t')) return wordsInRow(line)
-  if (!line.trim().startsWith('{')) return [line.trim()]
+function pullRequestsIn(line: string, operation: Operation | undefined): readonly NamedPullRequest[] {
+  if (line.trim().includes('\t')) return wordsInRow(line).map(word => ({ word }))
+  if (!line.trim().startsWith('{')) return [{ word: line.trim() }]
   const receipt = parseJson(line)
   const done = isObject(receipt) ? isDone(receipt) : undefined
   if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
@@ -134,10 +140,34 @@ function wordsIn(line: string): readonly string[] {
       `Standard input has JSON that is not the result of an earlier run: '${shorten(line, 40)}'.`,
       'Pipe `mergeq pr list` without --json, or write one pull request per line: a number, a URL or a result with --json.',
     )
+  const change = operation !== undefined && isChange(operation) ? operationName(operation.route) : undefined
+  if (change !== undefined && typeof receipt.operation === 'string' && receipt.operation !== change)
+    throw usageError(
+      `Standard input has the receipt of another operation: ${receipt.operation}, not ${change}.`,
+      'Name the pull requests, or pipe the receipts of the same command.',
+    )
   if (done) return []
+  const { pr, repo, targetBranch } = receipt
   return [
-    typeof receipt.repo === 'string' ? `https://${receipt.repo}/pull/${receipt.pr}` : String(receipt.pr),
+    {
+      word: typeof repo === 'string' ? `https://${repo}/pull/${pr}` : String(pr),
+      ...(typeof targetBranch === 'string' ? { targetBranch } : {}),
+    },
   ]
+}
+
+/** Returns the arguments of a pull request in the queue that its record names; `-b` may not name another one. */
+function argsInQueue(args: ParsedArgs, { word, targetBranch }: NamedPullRequest): ParsedArgs {
+  const own = argsForPullRequest(args, word)
+  if (targetBranch === undefined) return own
+  const typed = args.get('--target-branch')?.[0]
+  if (typed !== undefined && branchName(typed) !== targetBranch)
+    throw usageError(
+      `The record of #${own.get('pr')?.[0]} on standard input and --target-branch name different branches: ${targetBranch}, ${branchName(typed)}.`,
+      'Omit --target-branch, or the records of other branches.',
+    )
+  // A ref means exactly that branch.
+  return new Map(own).set('--target-branch', [`refs/heads/${targetBranch}`])
 }
 
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
@@ -200,7 +230,8 @@ async function withoutRepeats(
   const unique = new Map<string, ParsedArgs>()
   for (const [index, each] of requests.entries()) {
     const repo = named[index] ?? (own && repositoryKey(own)) ?? ''
-    const key = `${repo.toLowerCase()} ${each.get('pr')}`
+    const branch = branchName(each.get('--target-branch')?.[0] ?? '')
+    const key = `${repo.toLowerCase()} ${each.get('pr')} ${branch}`
     if (!unique.has(key)) unique.set(key, each)
   }
   return [...unique.values()]
@@ -245,12 +276,18 @@ export async function readPullRequestArgs(
   const hint = 'If no pull request is no mistake, add --if-empty ok.'
   const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
   const read = typed.includes('-')
-    ? await readInputItems('pull requests', hint, wordsIn, context, mayBeEmpty)
+    ? await readInputItems(
+        'pull requests',
+        hint,
+        line => pullRequestsIn(line, context.operation),
+        context,
+        mayBeEmpty,
+      )
     : []
-  const words = typed.flatMap(word => (word === '-' ? read : [word]))
+  const words = typed.flatMap((word): readonly NamedPullRequest[] => (word === '-' ? read : [{ word }]))
   if (words.length === 0) await context.logger.info('Standard input names no pull request: nothing to do.')
   return withoutRepeats(
-    words.map(word => argsForPullRequest(args, word)),
+    words.map(word => argsInQueue(args, word)),
     context,
   )
 }

@@ -1,4 +1,4 @@
-import type { Param } from '../api/operation.ts'
+import type { Operation, Param } from '../api/operation.ts'
 import { type Caller, valueFromSettings } from '../api/resolve.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { usageError, withName } from '../base/errors.ts'
@@ -60,6 +60,8 @@ export interface InputContext extends ParseContext {
    * where its operation demands that. If there is none, throws a usage error with the reasons.
    */
   currentPullRequest(args: ParsedArgs): Promise<PullRequest>
+  /** The main operation of the command. */
+  readonly operation: Operation | undefined
   /** Returns the client for the service. */
   client(): ServiceClient
 }

@@ -106,6 +106,7 @@ export const inputContext = (
   { operation }: Pick<RegisteredCommand, 'operation'>,
 ): InputContext => ({
   ...cli,
+  operation,
   async currentPullRequest(args) {
     const { readCurrentPullRequest } = await import('./current-pull-request.ts')
     return readCurrentPullRequest(cli, operation, args)

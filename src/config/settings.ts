@@ -159,6 +159,7 @@ function discovered(load: () => Promise<SettingSource>): SettingSource {
 }
 
 const loadDiscovery = () => import('./discovery.ts')
+const loadGit = () => import('./git.ts')
 
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
@@ -232,14 +233,21 @@ export function resolveSettings(
       give,
       ci,
       git,
+      remoteNames: async () => (await loadGit()).listRemotes(host).then(all => all.map(({ name }) => name)),
+      hasBranch: async ref =>
+        (await (await loadGit()).gitOutput(host, 'show-ref', '--verify', '--quiet', ref)) !== undefined,
       profile,
       repo: () => read(allSources, 'repo'),
     }
     const search = async (among: readonly Source[], name: SettingKey): Promise<ResolvedValue | undefined> => {
       for (const source of among) {
         const first = await finders[source.name].find(name)
-        const rule = first && source.rules?.[name]
-        const found = rule ? await (await import('./source-rules.ts'))[rule](first, context) : first
+        // A plain word, and what a program gives to the library, need no rule.
+        const isPlain = /^(?!HEAD$)\w[\w-]*$/.test(first?.value ?? '')
+        const isGiven = source.name === 'option' && 'find' in given
+        const named = source.rules?.[name]
+        const rule = named === 'typedBranch' && (isPlain || isGiven) ? undefined : named
+        const found = first && rule ? await (await import('./source-rules.ts'))[rule](first, context) : first
         if (found === undefined) continue
         const resolved = name === 'targetBranch' ? { ...found, value: branchName(found.value) } : found
         const { summarize = text => text } = settingDefinition(name)

@@ -1,4 +1,5 @@
 import { usageError } from '../base/errors.ts'
+import { findBranchProblem } from '../values/branch.ts'
 import {
   isSameRepository,
   namesHost,
@@ -22,6 +23,10 @@ export interface RuleContext {
   give(name: 'repo' | 'targetBranch', value: string): string
   ci(): Promise<CiSource>
   git(): Promise<GitSource>
+  /** Returns the names of the remotes of the checkout. */
+  remoteNames(): Promise<readonly string[]>
+  /** Returns whether the checkout has a ref. */
+  hasBranch(ref: string): Promise<boolean>
   /** The profile, before any rule. */
   readonly profile: SettingSource
   /** Returns the repository that the command uses. */
@@ -30,6 +35,33 @@ export interface RuleContext {
 
 /** Decides about a value that a source gives: returns what is used, or undefined for what the next source gives. */
 type Rule = (found: ResolvedValue, context: RuleContext) => Promise<ResolvedValue | undefined>
+
+/**
+ * A branch that a person names is one that git allows, and not that of a remote; `refs/heads/<name>` means exactly that.
+ * git is asked only about a branch with a slash.
+ */
+export const typedBranch: Rule = async (found, { give, hasBranch, remoteNames }) => {
+  const { value, origin } = found
+  const isExact = value.startsWith('refs/heads/')
+  const name = branchName(value)
+  const use = (meant: string) => give('targetBranch', meant)
+  const refused = findBranchProblem(name)
+  if (refused !== undefined && name !== '')
+    throw usageError(
+      `${origin}: '${name}' ${refused.problem}, so it is no branch.`,
+      refused.meant === undefined ? 'Use the name of a branch, such as main.' : `Use ${use(refused.meant)}.`,
+    )
+  if (isExact || !name.includes('/')) return found
+  const remotes = await remoteNames()
+  const remote = remotes.find(each => name.startsWith(`${each}/`))
+  const refs = [`refs/heads/${name}`, ...remotes.map(each => `refs/remotes/${each}/${name}`)]
+  for (const ref of remote === undefined ? [] : refs) if (await hasBranch(ref)) return found
+  if (remote === undefined) return found
+  throw usageError(
+    `${origin}: '${name}' begins with the name of the remote ${remote}, and the checkout has no branch ${name}.`,
+    `Use ${use(name.slice(remote.length + 1))}, or ${use(`refs/heads/${name}`)} for a branch of that name.`,
+  )
+}
 
 /** In a CI job, the repository of the project file, which may come from a pull request, is that of the job. */
 export const projectRepository: Rule = async (file, context) => {

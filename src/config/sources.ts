@@ -20,12 +20,14 @@ export const sources: readonly Source[] = [
     name: 'option',
     repo: '`-R`, the URL of a pull request',
     targetBranch: '`-b`',
+    rules: { targetBranch: 'typedBranch' },
     except: ['A branch that git refuses, a URL, or a branch that begins with the name of a remote: 2'],
   },
   {
     name: 'environment',
     repo: '`MERGEQ_REPO`',
     targetBranch: '`MERGEQ_TARGET_BRANCH`',
+    rules: { targetBranch: 'typedBranch' },
     except: ['A branch as above'],
   },
   {

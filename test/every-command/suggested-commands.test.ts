@@ -41,12 +41,12 @@ describe('a suggested command names the same pull request', () => {
     ])
   })
 
-  test('of a branch with a space in its name', async () => {
-    const { err } = await mergeq("pr submit 7 -R acme/web -b 'release 1'", {
+  test('of a branch with a sign of the shell in its name', async () => {
+    const { err } = await mergeq("pr submit 7 -R acme/web -b 'release#1'", {
       ...person,
       answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
     })
-    expect(commandsIn(err)).toEqual(['mergeq pr wait 7 --repo acme/web --target-branch "release 1"'])
+    expect(commandsIn(err)).toEqual([`mergeq pr wait 7 --repo acme/web --target-branch 'release#1'`])
   })
 
   test('whose submission does not become visible', async () => {

@@ -63,7 +63,9 @@ const several: Readonly<Record<string, readonly Several[]>> = {
     `queue apply -f ${queuesFile} --yes`,
     `queue apply -f ${queuesFile} --yes --record ${home.path('apply.json')}`,
   ),
-  'flaky link': [{ line: 'flaky link -', names: tests, input: tests.map(id => `${id} KAN-1\n`).join('') }],
+  'flaky link': [
+    { line: 'flaky link - --yes', names: tests, input: tests.map(id => `${id} KAN-1\n`).join('') },
+  ],
 }
 
 test('every command that changes something has its lines', () => {

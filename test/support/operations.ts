@@ -287,7 +287,7 @@ export const operations = {
     response: { tests: [flakyTest], page },
   },
   'flaky-tests/link-ticket-to-test-case': {
-    line: `flaky link ${testId} KAN-123`,
+    line: `flaky link ${testId} KAN-123 --yes`,
     // No organization: public clients send none.
     body: `{${repo},"test_case_id":"${testId}","external_ticket_id":"KAN-123"}`,
     options: { testId, ticket: 'KAN-123' },

@@ -17,8 +17,10 @@ import {
   instant,
   integer,
   moment,
+  type Type,
   testId,
   text,
+  textual,
   upperCaseChoice,
 } from '../../values/types.ts'
 import type { NameOf } from '../operation.ts'
@@ -183,6 +185,20 @@ export const getTestDetails = defineOperation({
   },
 })
 
+/** A word as issue trackers name tickets, or the URL of one. */
+const ticketName: Type<string> = textual({
+  expected: 'a ticket',
+  placeholder: 'ticket',
+  parse(word) {
+    const ticket = text('ticket').parse(word)
+    if (/^(?:[\p{L}\p{N}_#/-]+|https?:\/\/\S+)$/u.test(ticket)) return ticket
+    throw usageError(
+      `'${ticket}' is not a ticket.`,
+      'Use letters, digits, -, _, # and /, such as KAN-123, or the URL of the ticket.',
+    )
+  },
+})
+
 export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
@@ -202,7 +218,7 @@ export const linkTicketToTestCase = defineOperation({
     testId: requiredParam(testId, 'Test ID, a UUID', {
       location: 'body.test_case_id',
     }),
-    ticket: requiredParam(text('ticket'), 'Ticket ID in the issue tracker, such as KAN-123', {
+    ticket: requiredParam(ticketName, 'Ticket ID in the issue tracker, such as KAN-123', {
       location: 'body.external_ticket_id',
     }),
   },

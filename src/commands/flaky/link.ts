@@ -1,13 +1,18 @@
+import { readIfFound } from '../../api/call.ts'
 import { changeSentence } from '../../api/change-sentence.ts'
 import type { ParamValues } from '../../api/operation.ts'
-import { linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
+import { getTestDetails, linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
 import { usageError } from '../../base/errors.ts'
-import { command } from '../../command/command.ts'
-import { readInputItems } from '../../command/common-inputs.ts'
+import { get } from '../../base/json.ts'
+import { mapConcurrent, maxConcurrent } from '../../base/scheduling.ts'
+import { type Cli, command } from '../../command/command.ts'
+import { readInputItems, yesOption } from '../../command/common-inputs.ts'
+import { canPrompt, confirm } from '../../command/confirm.ts'
 import { resourceName } from '../../command/each.ts'
 import type { Input, OptionDefinition } from '../../command/inputs.ts'
 import { forEach, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
+import { joinTruncated, pluralize } from '../../values/format.ts'
 import { maxWindow } from '../../values/limits.ts'
 import { isUuid } from '../../values/text.ts'
 import { text } from '../../values/types.ts'
@@ -52,6 +57,34 @@ interface TypedLink {
   readonly ticket: string
 }
 
+/** Whether the address of a ticket is that of a ticket: its last part, or the whole. */
+const isTicket = (url: string, ticket: string): boolean =>
+  [url, url.slice(url.lastIndexOf('/') + 1)].some(
+    text => text.toLowerCase() === ticket.toLowerCase() || text === encodeURIComponent(ticket),
+  )
+
+/** Asks before a test gets another ticket than it has. Without an organization no test can be read. */
+async function confirmReplaced(links: readonly LinkValues[], cli: Cli): Promise<void> {
+  const org = await cli.settings.read('org')
+  if (org === undefined) return
+  const describe = async ({ repo, testId, ticket }: LinkValues) => {
+    const record = await readIfFound(cli.client(), getTestDetails, { repo, org, testId })
+    const url = get(record ?? null, 'ticket.html_url')
+    return typeof url !== 'string' || url === '' || isTicket(url, ticket) ? [] : [`${testId} has ${url}`]
+  }
+  const others: string[] = []
+  for await (const found of mapConcurrent(links, maxConcurrent, describe)) others.push(...found)
+  if (others.length === 0) return
+  const tests = pluralize(others.length, 'test')
+  if (!canPrompt(cli))
+    throw usageError(
+      `Another ticket is linked to ${tests}: ${joinTruncated(others)}.`,
+      'To link the new ticket all the same, add --yes.',
+    )
+  const statement = `This replaces the ticket of ${tests}:`
+  await confirm({ statement, list: others.slice(0, 10), question: 'Continue?', expectedInput: 'y' }, cli)
+}
+
 /** The links that were typed: one as arguments, or many as lines of standard input. */
 const flagLinks: Input<readonly TypedLink[]> = {
   definitions: [testArgument, ticketArgument],
@@ -71,9 +104,10 @@ export const flakyLinkCommand = command({
   name: 'flaky link',
   summary: 'Link a ticket to a test',
   operation: linkTicketToTestCase,
-  alsoSends: [listFailingTests],
+  alsoSends: [listFailingTests, getTestDetails],
   options: {
     links: flagLinks,
+    yes: yesOption,
     ...paramsOf(linkTicketToTestCase, 'testId', 'ticket'),
   },
   set: setOf(linkTicketToTestCase, {
@@ -85,7 +119,7 @@ export const flakyLinkCommand = command({
     'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if the test is unknown',
     'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',
   ],
-  async run({ links, repo }, cli) {
+  async run({ links, yes, repo }, cli) {
     const searched = [...new Set(links.map(({ test }) => test).filter(test => !isUuid(test)))]
     const idOf = new Map<string, string>()
     if (searched.length > 0) {
@@ -98,6 +132,7 @@ export const flakyLinkCommand = command({
     const values = links.map(({ test, ticket }) => ({ repo, testId: idOf.get(test) ?? test, ticket }))
     // A link that is listed twice is sent once.
     const unique = new Map(values.map(link => [resourceName(link), link]))
+    if (!yes && !cli.options.dryRun) await confirmReplaced([...unique.values()], cli)
     const link = async (values: LinkValues) => {
       const sent = await send(cli, linkTicketToTestCase, values)
       return show(sent, `${changeSentence(linkTicketToTestCase, values)}.`)

@@ -1,5 +1,6 @@
 import { changeSentence } from '../../api/change-sentence.ts'
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { MergeqError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { mapConcurrent, maxConcurrent } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
@@ -7,6 +8,7 @@ import { yesOption } from '../../command/common-inputs.ts'
 import { canPrompt, confirm, isListedAsQueued, pullRequestLines } from '../../command/confirm.ts'
 import { forEach, send, show } from '../../command/send.ts'
 import { pullRequests, setOf } from '../../command/values.ts'
+import { outcomeOfRecord } from '../../domain/states.ts'
 import { joinList, pluralize } from '../../values/format.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
 import { explainFinished, readRecordOnce } from './shared/reads.ts'
@@ -14,7 +16,12 @@ import { explainFinished, readRecordOnce } from './shared/reads.ts'
 /** The records that a prompt reads at most: it must not take long. */
 const maxRead = 100
 
-/** Returns what a prompt says before its question. The records are read as far as that is possible. */
+const ends = { ok: 'merged', failed: 'failed', cancelled: 'was cancelled', pending: 'is queued' } as const
+
+const endOf = (record: JsonObject | undefined): string =>
+  record === undefined ? 'is not in the queue' : ends[outcomeOfRecord(record)]
+
+/** Returns what a prompt says before its question, or why nothing is queued. The records are read as far as that is possible. */
 async function describeCancellation(pullRequests: readonly PullRequest[], cli: Cli) {
   const read = ({ repo, targetBranch, pr }: PullRequest) =>
     readRecordOnce({ repo, targetBranch, pr }, cli).catch(() => ({}))
@@ -23,6 +30,10 @@ async function describeCancellation(pullRequests: readonly PullRequest[], cli: C
     records.push(record)
   const listed = pullRequests.map(({ pr }, index) => ({ pr, record: index < maxRead ? records[index] : {} }))
   const queued = listed.filter(isListedAsQueued).length
+  if (queued === 0) {
+    const ends = listed.map(({ pr, record }) => `#${pr} ${endOf(record)}`)
+    return `Nothing to cancel: ${joinList(ends)}.`
+  }
   const rest = listed.length - queued
   const total = pluralize(listed.length, 'pull request')
   const statement =
@@ -47,6 +58,7 @@ export const prCancelCommand = command({
       await cli.logger.info(`Would cancel ${joinList(pullRequests.map(({ pr }) => `#${pr}`))}.`)
     if (isSeveral && !yes && !cli.options.dryRun) {
       const described = canPrompt(cli) ? await describeCancellation(pullRequests, cli) : {}
+      if (typeof described === 'string') throw new MergeqError('not-found', described)
       await confirm({ ...described, question: 'Continue?', expectedInput: 'y' }, cli)
     }
     return forEach(cli, cancelPullRequest, pullRequests, async pullRequest => {

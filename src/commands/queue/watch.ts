@@ -108,6 +108,11 @@ export const queueWatchCommand = command({
   async run({ queue: place, file, once, since, interval, duration, heartbeat, giveUpAfter }, cli) {
     const { host, options } = cli
     const isSeveral = place === undefined
+    if (cli.args.has('--timeout'))
+      throw usageError(
+        '--timeout does not end a watch.',
+        'To stop after a time, use --for. To limit each request, set MERGEQ_TIMEOUT.',
+      )
     checkOptions({ once, duration, since, heartbeat, isSeveral }, cli)
     if (place !== undefined && once && options.format.prints !== 'records') return printQueue(place, cli)
     if (options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])

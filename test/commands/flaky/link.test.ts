@@ -41,9 +41,10 @@ describe('flaky link', () => {
       name: 'facade',
       variant: start.slice(7, 8),
     }))
-    const answer = ({ path }: Seen) => ({
-      body: path.endsWith('list-failing-tests') ? JSON.stringify({ tests, page: {} }) : '',
-    })
+    const answer = ({ path }: Seen) =>
+      path.endsWith('get-test-details')
+        ? { status: 404 }
+        : { body: path.endsWith('list-failing-tests') ? JSON.stringify({ tests, page: {} }) : '' }
     const start = (text: string) => mergeq(`flaky link ${text} KAN-1 -R acme/web --org acme`, { answer })
     for (const text of ['2b4e8d1C', '"Facade (c)"']) {
       const { code, requests } = await start(text)
@@ -68,10 +69,59 @@ describe('flaky link', () => {
     })
   })
 
+  describe('of a test with a ticket', () => {
+    const withTicket = (url: string | undefined, flags: string, setting: Setting = {}) =>
+      mergeq(`flaky link ${id} KAN-123 -R acme/web --org acme ${flags}`, {
+        answer: ({ path }) => ({
+          body: path.endsWith('get-test-details')
+            ? JSON.stringify({
+                test: { id, name: 'a', ...(url === undefined ? {} : { ticket: { html_url: url } }) },
+              })
+            : '',
+        }),
+        ...setting,
+      })
+    const changes = ({ requests }: { readonly requests: readonly Seen[] }) =>
+      requests.filter(({ path }) => path.endsWith('link-ticket-to-test-case')).length
+    const terminal = { terminal: true, inputTerminal: true }
+    const other = 'https://acme.atlassian.net/browse/KAN-1'
+
+    test('asks before it links another one, and is refused where nobody can be asked', async () => {
+      const refused = await withTicket(other, '')
+      expect({ code: refused.code, sent: changes(refused) }).toEqual({ code: 2, sent: 0 })
+      expect(refused.err).toContain(`Another ticket is linked to 1 test: ${id} has ${other}.`)
+      expect(refused.err).toContain('--yes')
+      for (const [typed, sent] of [
+        ['n', 0],
+        ['y', 1],
+      ] as const) {
+        const asked = await withTicket(other, '', { ...terminal, typed: [typed] })
+        expect({ code: asked.code, sent: changes(asked) }).toEqual({ code: sent === 1 ? 0 : 2, sent })
+        expect(asked.err).toContain('This replaces the ticket of 1 test:')
+      }
+    })
+
+    test.each([
+      ['no ticket', undefined, ''],
+      ['the same ticket', 'https://acme.atlassian.net/browse/kan-123', ''],
+      ['another one, with --yes', other, '--yes'],
+    ])('does not ask: %s', async (_, url, flags) => {
+      const { code, err, ...rest } = await withTicket(url, flags)
+      expect({ code, err, sent: changes(rest) }).toEqual({ code: 0, err: '', sent: 1 })
+    })
+
+    test.each(['KAN 1', 'a;b', '$(id)', 'ftp://x/1', 'KAN-1\n'])('%j is no ticket', async ticket => {
+      const { code, requests } = await mergeq(['flaky', 'link', id, ticket, '-R', 'acme/web'], {
+        answer: () => ({}),
+      })
+      expect({ code, sent: requests.length }).toEqual({ code: 2, sent: 0 })
+    })
+  })
+
   describe('with - reads links from standard input', () => {
-    const input = `${idOf(1)} KAN-1\r\n\n${idOf(2)}\tKAN 2\n${idOf(1)} KAN-1\n${idOf(3)} KAN-3\n`
+    const input = `${idOf(1)} KAN-1\r\n\n${idOf(2)}\tKAN_2\n${idOf(1)} KAN-1\n${idOf(3)} KAN-3\n`
     const read = (flags: string, status: (test: string) => number = () => 200, lines = input) =>
-      mergeq(`flaky link - -R acme/web --org acme ${flags}`, {
+      mergeq(`flaky link - -R acme/web --org acme --yes ${flags}`, {
         input: lines,
         answer: ({ body }) => ({ status: status(JSON.parse(body).test_case_id) }),
       })
@@ -82,7 +132,7 @@ describe('flaky link', () => {
         code: 0,
         sent: [
           [1, 'KAN-1'],
-          [2, 'KAN 2'],
+          [2, 'KAN_2'],
           [3, 'KAN-3'],
         ].map(([n, ticket]) => ({ test_case_id: idOf(Number(n)), external_ticket_id: ticket })),
       })
@@ -102,9 +152,9 @@ describe('flaky link', () => {
           '',
         ])
         expect(err).toContain(
-          `Stopped early. Done: ${idOf(1)} KAN-1. Failed: ${idOf(2)} KAN 2. Not sent: ${idOf(3)} KAN-3.`,
+          `Stopped early. Done: ${idOf(1)} KAN-1. Failed: ${idOf(2)} KAN_2. Not sent: ${idOf(3)} KAN-3.`,
         )
-        expect(err).toContain(`(${idOf(2)} KAN 2).`)
+        expect(err).toContain(`(${idOf(2)} KAN_2).`)
       },
     )
 

@@ -115,7 +115,7 @@ test.each(['both', 'hosted'] as const)(
     expect(tests.some(({ id }: { id: string }) => !failed.includes(id))).toBe(true)
     expect(tests[0]).not.toHaveProperty('failure_rate_last_7d')
 
-    expect((await story.mergeq(`flaky link ${tests[0].id} KAN-7`)).code).toBe(0)
+    expect((await story.mergeq(`flaky link ${tests[0].id} KAN-7 --yes`)).code).toBe(0)
     const { test } = await read(`flaky get ${tests[0].id}`)
     expect(test.ticket).toEqual({ html_url: 'https://tickets.sandbox.example/KAN-7' })
 

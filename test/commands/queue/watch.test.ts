@@ -305,3 +305,11 @@ describe('the records of pull requests that leave', () => {
     expect(out).toMatch(/^\S+\t7\tTESTING\t\t\t\S+\tmain\t\t\n\S+\t7\tTESTING\tPENDING\t1\t\S+\tmain\t\t\n$/)
   })
 })
+
+test('--timeout does not end a watch: the message names --for', async () => {
+  const { code, err, requests } = await mergeq('queue watch -R acme/web -b main --timeout 10m', {
+    answer: () => ({}),
+  })
+  expect({ code, requests }).toEqual({ code: 2, requests: [] })
+  expect(err).toContain('To stop after a time, use --for.')
+})
