@@ -143,6 +143,7 @@ const testOf = (number: number, more: JsonObject = {}): JsonObject => ({
   id: idOf(number),
   name: `test ${number}`,
   classname: 'Cart',
+  parent: 'Cart',
   quarantined: false,
   ...more,
 })
@@ -167,7 +168,7 @@ describe('flaky match', () => {
     const { code, out, err } = await match('--json', answers)
     expect(code).toBe(0)
     const { counts, tests: matches } = JSON.parse(out)
-    expect(counts).toEqual({ failed: 3, new: 0, unknown: 0, known: 2, quarantined: 1 })
+    expect(counts).toEqual({ failed: 3, new: 0, unknown: 0, known: 2, quarantined: 1, flaky: 0 })
     const found = matches.map(({ name, verdict, inWindow }: JsonObject) => ({ name, verdict, inWindow }))
     expect(found).toEqual([
       { name: 'test 1', verdict: 'known' },
