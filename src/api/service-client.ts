@@ -81,17 +81,6 @@ export async function requireWritable({
   )
 }
 
-/** Returns the host with git, and the program that prints the token, limited to what is left of a time. */
-export const limitPrograms = <H extends ServiceHost>(host: H, time: WaitTime): H => ({
-  ...host,
-  readLine: (words, options) =>
-    host.readLine(words, { ...options, timeout: time.limitAttempt(options.timeout) }),
-  git: async (args, options) =>
-    time.mayBegin()
-      ? host.git(args, { ...options, timeout: time.limitAttempt(options.timeout) })
-      : { code: 1, out: '', timedOut: true },
-})
-
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
 export const withoutMessages = (client: ServiceClient): ServiceClient => {
   const ignore = async () => undefined

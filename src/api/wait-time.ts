@@ -1,4 +1,6 @@
-/** The time of a whole wait, in milliseconds. It does not depend on the clock of the day. */
+import { MergeqError } from '../base/errors.ts'
+
+/** The time of a whole command, in milliseconds. It does not depend on the clock of the day. */
 export interface WaitTime {
   /** 0 reads everything once: then nothing is limited. */
   readonly waitLimit: number
@@ -15,6 +17,10 @@ export interface WaitTime {
   /** Whether an attempt may begin: none later than a second after the limit, so that all end within two. */
   mayBegin(): boolean
 }
+
+/** The error of what would go on after the time of a command. */
+export const timeIsOver = (what: string): MergeqError =>
+  new MergeqError('timed-out', `Timed out before ${what}.`)
 
 /** Every attempt has at least this much time, in milliseconds. */
 const minAttemptTime = 1_000

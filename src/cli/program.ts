@@ -2,7 +2,7 @@ import { isMergeqError, toMergeqError } from '../base/errors.ts'
 import type { CommandGroup, CommandRunner } from '../command/command.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import type { Host, Output } from '../host/host.ts'
+import type { Host, InputLimit, Output } from '../host/host.ts'
 import { findFormat } from '../output/output-formats.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
@@ -102,7 +102,8 @@ function withRedaction(unfilteredHost: Host) {
     host: {
       ...unfilteredHost,
       input: Object.assign(Object.create(input), {
-        ask: (question: string, hidden?: boolean) => input.ask(filterText(question, true), hidden),
+        ask: (question: string, ...how: [hidden?: boolean, limit?: InputLimit]) =>
+          input.ask(filterText(question, true), ...how),
       }),
       out: filterOutput(unfilteredHost.out),
       err: filterOutput(unfilteredHost.err),

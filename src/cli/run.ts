@@ -1,5 +1,5 @@
 import { isChange } from '../api/operation.ts'
-import { createServiceClient, limitPrograms, requireWritable } from '../api/service-client.ts'
+import { createServiceClient, requireWritable } from '../api/service-client.ts'
 import { createServiceTime, type ServiceTime } from '../api/service-time.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
 import { isMergeqError, type MergeqError, usageError, withName } from '../base/errors.ts'
@@ -85,7 +85,10 @@ async function createContext(
   { host: unlimitedHost, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
   const time = startCommandTime(command, args, unlimitedHost)
-  const host = time === undefined ? unlimitedHost : limitPrograms(unlimitedHost, time)
+  const isLimited = time !== undefined || args.has('--timeout')
+  const host = isLimited
+    ? (await import('./limit-host.ts')).limitHost(unlimitedHost, time, args)
+    : unlimitedHost
   // A remark about the settings can come before the format of messages is known.
   const remarks: string[] = []
   let log = async (text: string) => {
@@ -236,13 +239,15 @@ function startCommandTime(
   args: ParsedArgs,
   { clock }: Pick<Host, 'clock'>,
 ): WaitTime | undefined {
-  const defaultLimit = timeLimit?.(args)
-  if (defaultLimit === undefined) return undefined
-  const limit = args.get('--timeout')?.[0] ?? defaultLimit
-  return startWaitTime(
-    withName('--timeout', () => parseDuration(limit)),
-    clock,
-  )
+  const limit = timeLimit?.(args)
+  if (limit === undefined) return undefined
+  const { option = '--timeout', default: usual, isMaximum = false } = limit
+  const [given] = args.get(option) ?? []
+  const typed = given === undefined ? undefined : withName(option, () => parseDuration(given))
+  const most = usual === undefined ? undefined : parseDuration(usual)
+  // 0 is no limit.
+  const chosen = isMaximum && most !== undefined ? Math.min(typed || most, most) : (typed ?? most)
+  return chosen === undefined ? undefined : startWaitTime(chosen, clock)
 }
 
 /** The settings that limit an attempt: `--timeout` is not one of them where it limits the whole command. */

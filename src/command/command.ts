@@ -52,8 +52,8 @@ export interface Command<X extends Options = Options> {
   readonly prints?: OutputDoc
   /** Whether it destroys something: a misspelt command is never corrected to it. */
   readonly destructive?: boolean
-  /** Returns the default of `--timeout` where it limits all that the command does, and not each request. */
-  readonly timeLimit?: (args: ParsedArgs) => string | undefined
+  /** Returns the limit of all that the command does; undefined where `--timeout` limits each request. */
+  readonly timeLimit?: (args: ParsedArgs) => TimeLimit | undefined
   /** How long the program of a token may take, in milliseconds, if it is not the usual time. */
   readonly tokenTime?: number
   /** Whether a failed request is a part of the result instead of the end of the command. */
@@ -68,6 +68,16 @@ export interface Command<X extends Options = Options> {
   readonly settings?: 'changed' | 'profile created' | 'optional' | 'not needed'
   /** Runs the command, and returns its exit code. `values` are those of `options`. */
   run(values: OptionValues<X>, cli: Cli): Promise<number>
+}
+
+/** The limit of all that a command does: its deadline, which every request, program, input and prompt has. */
+export interface TimeLimit {
+  /** The option that sets it; by default `--timeout`. */
+  readonly option?: string
+  /** Without it, there is no limit but that of the option. */
+  readonly default?: string
+  /** Whether the option can only lower it. */
+  readonly isMaximum?: boolean
 }
 
 /** Defines a command; the values of `run` are typed from its options. */

@@ -2,7 +2,7 @@ import { headCommit, waitOptions } from '../wait/options.ts'
 import { flag, option } from './inputs.ts'
 
 /** The default of `--timeout` of a wait. */
-export const waitTimeLimit = waitOptions.timeout.default
+export const waitTimeLimit = waitOptions.timeout
 
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {

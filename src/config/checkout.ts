@@ -67,13 +67,10 @@ export async function listHeads(
   host: ServiceHost,
   repo: Repository,
   pr: number | '*',
-  timeLimit?: number,
 ): Promise<ReadonlyMap<string, string> | string> {
   const remotes = await listRemotes(host)
   const remote = remotes.find(
     candidate => candidate.repo !== undefined && isSameRepository(candidate.repo, repo),
   )
-  return remote === undefined
-    ? explainMissingRemote(host, repo)
-    : listPullRequestHeads(host, remote, pr, timeLimit)
+  return remote === undefined ? explainMissingRemote(host, repo) : listPullRequestHeads(host, remote, pr)
 }

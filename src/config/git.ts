@@ -153,7 +153,6 @@ export async function listPullRequestHeads(
   host: ServiceHost,
   { name, address, protocol, repo }: Remote,
   pr: number | '*',
-  timeLimit = lookupTimeLimit,
 ): Promise<ReadonlyMap<string, string> | string> {
   if (repo === undefined) return `the URL of remote ${name} does not name a repository`
   if (protocol !== 'https' && protocol !== 'ssh')
@@ -175,10 +174,10 @@ export async function listPullRequestHeads(
       GIT_DIR: host.runtime.nullDevice,
       GIT_ALLOW_PROTOCOL: 'https:ssh',
     },
-    timeout: timeLimit,
+    timeout: lookupTimeLimit,
   })
   const command = `git ls-remote ${plainAddress}, without the settings of the checkout,`
-  if (result.timedOut === true) return `${command} did not finish within ${formatDuration(timeLimit)}`
+  if (result.timedOut === true) return `${command} did not finish within ${formatDuration(lookupTimeLimit)}`
   if (result.code !== 0) return `${command} failed: ${describeGitFailure(result)}`
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))

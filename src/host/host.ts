@@ -88,9 +88,17 @@ export interface StandardInput {
   /** Whether it is a pipe, a file or a socket: no terminal, no device such as `/dev/null`, and not closed. */
   readonly isStream: boolean
   /** Yields standard input in pieces. Throws an error that says why it cannot be read. */
-  read(): AsyncIterable<Uint8Array>
+  read(limit?: InputLimit): AsyncIterable<Uint8Array>
   /** Prompts for a line, without echo when `hidden`. Resolves to undefined at the end of the input. */
-  ask(question: string, hidden?: boolean): Promise<string | undefined>
+  ask(question: string, hidden?: boolean, limit?: InputLimit): Promise<string | undefined>
+}
+
+/** How long standard input, a prompt or a program of the user may take. */
+export interface InputLimit {
+  /** In milliseconds. */
+  readonly time: number
+  /** Returns the error when the time is over. */
+  over(): Error
 }
 
 /** What happens to a terminal while a screen is shown. */
@@ -270,6 +278,8 @@ export interface ProgramOptions {
   readonly handlesInterrupt?: boolean
   /** With it, standard input is empty; without it, the program shares all streams of this process. */
   readonly output?: ProgramOutput
+  /** Without it, the program may take any time. When it is over, the program ends as with `until`. */
+  readonly limit?: InputLimit | undefined
 }
 
 /** Who takes what a program prints. */

@@ -109,18 +109,20 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
       return !(error instanceof Error && 'code' in error && error.code === 'EBADF')
     }
   },
-  async *read() {
-    // A pending read would keep the process alive after a signal.
+  async *read(limit) {
+    // A pending read would keep the process alive after a signal, and after the time limit.
     if (fstatSync(0).isDirectory()) throw new Error('it is a directory')
     const stop = () => proc.stdin.destroy(interrupted.reason)
     interrupted.addEventListener('abort', stop, { once: true })
+    const timer = limit && setTimeout(() => proc.stdin.destroy(limit.over()), limit.time)
     try {
       yield* proc.stdin
     } finally {
+      clearTimeout(timer)
       interrupted.removeEventListener('abort', stop)
     }
   },
-  async ask(question, hidden = false) {
+  async ask(question, hidden = false, limit) {
     const { createInterface } = proc.getBuiltinModule('node:readline/promises')
     const { Writable } = proc.getBuiltinModule('node:stream')
     // readline echoes what the user types; a hidden line has no echo.
@@ -131,11 +133,21 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
     const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
     const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
     lines.once('SIGINT', () => interrupt(proc))
+    let isOver = false
+    const expire = () => {
+      isOver = true
+      lines.close()
+    }
+    const timer = limit && setTimeout(expire, limit.time)
     try {
-      return await Promise.race([lines.question(hidden ? '' : question, { signal: interrupted }), closed])
+      const answer = lines.question(hidden ? '' : question, { signal: interrupted })
+      const line = await Promise.race([answer, closed])
+      if (limit !== undefined && isOver) throw limit.over()
+      return line
     } catch (error) {
       throw interrupted.aborted ? interrupted.reason : error
     } finally {
+      clearTimeout(timer)
       lines.close()
       if (hidden) proc.stderr.write('\n')
     }

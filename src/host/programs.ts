@@ -33,7 +33,7 @@ function existingDirectory(): string {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { env, until, handlesInterrupt = false, output }: ProgramOptions,
+  { env, until, handlesInterrupt = false, output, limit }: ProgramOptions,
 ): Promise<ProgramResult> {
   const { execa } = await import('execa')
   const isWindows = process.platform === 'win32'
@@ -66,9 +66,17 @@ export async function runProgram(
     setTimeout(() => endProgram(child, 'SIGKILL', hasOwnGroup), 700).unref()
   }
   until.addEventListener('abort', stop, { once: true })
+  let isOver = false
+  const expire = () => {
+    isOver = true
+    stop()
+  }
+  const timer = limit && setTimeout(expire, limit.time)
   const [{ exitCode, signal, code }] = await Promise.all([child, output && readStreams(child, output)])
   until.removeEventListener('abort', stop)
+  clearTimeout(timer)
   listenAgain()
+  if (limit !== undefined && isOver) throw limit.over()
   if (exitCode === undefined && signal === undefined)
     return { code: notStarted, startError: code ?? 'UNKNOWN' }
   return { code: exitCodeOfProcess(exitCode, signal) }

@@ -1,5 +1,6 @@
+import { limitPrograms } from '../api/limit-programs.ts'
 import { findCurrentPullRequest } from '../api/reads/current-pull-request.ts'
-import { createServiceClient, limitPrograms, type ServiceClient } from '../api/service-client.ts'
+import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import type { SendingTime } from '../api/service-clock.ts'
 import { createServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'

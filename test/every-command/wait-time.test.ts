@@ -85,26 +85,90 @@ const lines = [
   'pr land 7 --interval 1s',
   'pr land 7 8 --resubmit any --interval 1s',
   'queue wait --until empty',
+  'queue wait --all',
+  'queue watch --for',
+  'queue watch --all --for',
+  'guard check',
+  'guard hook -- origin https://github.com/acme/web.git',
 ]
 
-describe('--timeout limits everything that a command does, wherever the service falls silent', () => {
-  test('these are all commands whose `--timeout` limits the whole command', () => {
-    const limited = allCommands.filter(
-      ({ timeLimit }) => timeLimit?.(new Map([['--wait', []]])) !== undefined,
-    )
-    const named = limited.filter(({ command }) => lines.some(line => line.startsWith(`${command} `)))
-    expect(named.map(({ command }) => command)).toEqual(limited.map(({ command }) => command))
+const push = { input: `refs/heads/fix ${commit} refs/heads/fix ${'3'.repeat(40)}\n` }
+/** git in a checkout of acme/web, whose remote has the pull request. */
+const checkout = (_: string, args: readonly string[]): GitResult => {
+  const words: Readonly<Record<string, string>> = {
+    'remote -v': 'origin\tgit@github.com:acme/web.git (fetch)\n',
+    'rev-parse': `${commit}\n`,
+    'symbolic-ref': 'refs/heads/fix-cart\n',
+    'ls-remote': `${commit}\trefs/pull/7/head\n`,
+  }
+  const known = Object.entries(words).find(([key]) => args.join(' ').includes(key))
+  return known === undefined ? { code: 1, out: '' } : { code: 0, out: known[1] }
+}
+
+/** Every command that has a limit for all that it does, with the options that set it. */
+const limitedCommands = allCommands.filter(
+  ({ timeLimit }) => timeLimit?.(new Map(['--wait', '--for'].map(name => [name, ['1h']]))) !== undefined,
+)
+
+/** A command line with a limit, and its seconds: a push is delayed by three at most. */
+const withLimit = (line: string, limit: number) => {
+  const [words, ...rest] = line.split(' -- ')
+  const option = line.endsWith(' --for') ? '' : ' --timeout'
+  return {
+    limited: [`${words}${option} ${limit}s`, ...rest].join(' -- '),
+    most: line.startsWith('guard') ? Math.min(3, limit) : limit,
+  }
+}
+
+describe('the limit of a command is one for everything that it does, wherever the service falls silent', () => {
+  test('these are all commands that have one', () => {
+    const isNamed = (command: string) => lines.some(line => `${line} `.startsWith(`${command} `))
+    expect(limitedCommands.filter(({ command }) => !isNamed(command))).toEqual([])
   })
 
   test.each(lines)('%s', async line => {
-    for (const setting of [{}, { terminal: true }, { terminal: true, redraws: true }] as Setting[])
+    const { limited, most } = withLimit(line, seconds)
+    const isHook = line.startsWith('guard')
+    const settings: Setting[] = [{}, { terminal: true }, { terminal: true, redraws: true }]
+    for (const setting of settings.map(one => (isHook ? { ...one, ...push, spawn: checkout } : one)))
       for (const isSlow of [false, true])
         for (let silentFrom = 0; silentFrom < 14; silentFrom++) {
-          const limited = `${line} --timeout ${seconds}s`
           const { took, asked, err } = await runUntilSilence(limited, silentFrom, setting, isSlow)
-          expect(took, `${silentFrom}: ${asked.join(' ')}\n${err}`).toBeLessThanOrEqual(seconds + 2)
+          expect(took, `${silentFrom}: ${asked.join(' ')}\n${err}`).toBeLessThanOrEqual(most + 2)
           if (asked.length <= silentFrom) break
         }
+  })
+
+  test.each(lines)('%s: the program that prints the token', async line => {
+    const { limited, most } = withLimit(line, 4)
+    const spawned: number[] = []
+    const clock = virtualClock(noon)
+    const spawn: Setting['spawn'] = (program, args, { timeout = 0 }) => {
+      if (program === 'git') return checkout(program, args)
+      spawned.push(timeout)
+      clock.now += timeout
+      return { code: 137, out: '', timedOut: true }
+    }
+    const env = { ...networkEnv, MERGEQ_TOKEN: undefined, MERGEQ_TOKEN_COMMAND: '/bin/slow' }
+    const { code } = await mergeq(limited, { ...push, clock, env, spawn })
+    expect((clock.now - noon) / 1_000).toBeLessThanOrEqual(most + 2)
+    // A watch ends with 0 when its time is over, and a push goes on.
+    expect(code).toBe(/^(?:guard|queue watch --for)/.test(line) ? 0 : 124)
+    expect(spawned).toEqual([expect.any(Number)])
+  })
+
+  test.each(lines.filter(line => /^(?:pr|guard hook)/.test(line)))('%s: standard input', async line => {
+    const { limited, most } = withLimit(line.replace(/ 7( 8)?/, ' -'), 4)
+    const clock = virtualClock(noon)
+    const { code, err } = await mergeq(limited, {
+      inputStaysOpen: true,
+      clock,
+      env: networkEnv,
+      spawn: checkout,
+    })
+    expect((clock.now - noon) / 1_000).toBeLessThanOrEqual(most + 2)
+    expect(code).toBe(line.startsWith('guard hook') ? 0 : 124)
+    expect(err).toContain('Timed out before the input was complete.')
   })
 
   test.each(['pr wait', 'pr submit --wait', 'pr land'])('%s: the lookup of the pull request', async line => {
@@ -198,4 +262,28 @@ test('a wait for a head that times out says that nobody watches the head any mor
   const { code, out } = await runUntilSilence(`pr wait 7 --match-head ${commit} --timeout 5s --json`, 99)
   expect(code).toBe(124)
   expect(JSON.parse(out).reason).toMatch(/ Its head is no longer watched\.$/)
+})
+
+describe('elsewhere, a typed --timeout limits each input, and nothing else does', () => {
+  const readers = [
+    'pr targets 7 --from - --sha 4f2a9c1d4f2a9c1d4f2a9c1d4f2a9c1d4f2a9c1d',
+    'pr cancel - --yes',
+    'pr get -',
+  ]
+  test.each(readers)('%s', async line => {
+    const run = async (flags: string) => {
+      const clock = virtualClock(noon)
+      const outcome = await mergeq(`${line} ${flags}`, {
+        inputStaysOpen: true,
+        clock,
+        env: networkEnv,
+        spawn: checkout,
+      })
+      return { ...outcome, took: (clock.now - noon) / 1_000 }
+    }
+    const limited = await run('--timeout 4s')
+    expect(limited).toMatchObject({ code: 2, took: 4 })
+    expect(limited.err).toContain('The input was not complete after 4s (--timeout).')
+    expect((await run('')).err).toContain('there is no limit')
+  })
 })

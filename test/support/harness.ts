@@ -61,6 +61,8 @@ export interface Setting {
   readonly keys?: readonly string[]
   /** What standard input holds; a function is called when it is read. */
   readonly input?: string | Uint8Array | (() => AsyncIterable<Uint8Array>)
+  /** Nothing comes through standard input, and it does not end. */
+  readonly inputStaysOpen?: boolean
   readonly inputTerminal?: boolean
   /** Whether standard input is a pipe, a file or a socket; by default where it holds something. */
   readonly inputStream?: boolean
@@ -212,9 +214,14 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     random: setting.random ?? (() => 0.5),
     input: {
       terminal: setting.inputTerminal ?? false,
-      isStream: setting.inputStream ?? setting.input !== undefined,
+      isStream: setting.inputStream ?? (setting.input !== undefined || setting.inputStaysOpen === true),
       // As with a real standard input, what was read is gone.
-      async *read() {
+      async *read(limit) {
+        if (setting.inputStaysOpen === true) {
+          if (limit === undefined) throw new Error('standard input does not end, and there is no limit')
+          clock.now += limit.time
+          throw limit.over()
+        }
         const rest = unread
         unread = undefined
         if (typeof rest === 'function') yield* rest()

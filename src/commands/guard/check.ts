@@ -1,20 +1,21 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { failureOrThrow, MergeqError, withPeriod } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag } from '../../command/inputs.ts'
 import { gitOutput } from '../../config/git.ts'
 import { newSubmissionNote } from '../../domain/states.ts'
 import type { Host } from '../../host/host.ts'
-import { guardPush, maxWait, type PushedBranch } from './shared/push.ts'
+import { guardPush, maxDelay, type PushedBranch } from './shared/push.ts'
 
 export const guardCheckCommand = command({
   name: 'guard check',
   summary: 'Check the current branch, without a push',
-  alsoSends: [getSubmittedPullRequest, getQueue],
+  alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],
   exits: ['check-failed'],
   settings: 'optional',
-  tokenTime: maxWait,
+  timeLimit: () => maxDelay,
   prints: 'nothing; messages go to standard error',
   options: { failClosed: flag('Exit 21 also if that cannot be told, for example without a token') },
   examples: ['mergeq guard check'],
@@ -44,9 +45,9 @@ async function checkBranch(cli: Cli): Promise<string | undefined> {
   const push = await currentPush(cli.host)
   if (push === undefined) return 'no branch is checked out here'
   try {
-    const [unchecked] = await guardPush([push], undefined, true, cli)
-    if (unchecked !== undefined)
-      return `only the name of the branch ${push.branch} was checked, because ${unchecked.problem}`
+    const problem = await guardPush([push], undefined, true, cli)
+    if (problem !== undefined)
+      return `only the name of the branch ${push.branch} was checked, because ${problem}`
   } catch (error) {
     const { kind, message } = failureOrThrow(error)
     if (['usage', 'check-failed', 'internal'].includes(kind)) throw error

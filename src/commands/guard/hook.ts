@@ -1,9 +1,10 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { extendError, failureOrThrow } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { flag, type Input } from '../../command/inputs.ts'
-import { guardPush, maxWait, readPushes } from './shared/push.ts'
+import { guardPush, maxDelay, readPushes } from './shared/push.ts'
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
 const remoteArgument: Input<string | undefined> = {
@@ -20,10 +21,10 @@ const remoteArgument: Input<string | undefined> = {
 export const guardHookCommand = command({
   name: 'guard hook',
   summary: 'Block a push to queued pull requests; git runs this before a push',
-  alsoSends: [getSubmittedPullRequest, getQueue],
-  exits: ['check-failed'],
+  alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],
+  exits: ['check-failed', 'timed-out'],
   settings: 'optional',
-  tokenTime: maxWait,
+  timeLimit: () => maxDelay,
   prints: 'nothing; messages go to standard error',
   options: {
     remote: remoteArgument,
@@ -33,9 +34,11 @@ export const guardHookCommand = command({
   async run({ remote, failClosed }, cli) {
     if (cli.host.env.MERGEQ_GUARD === 'off') return 0
     try {
-      const unchecked = await guardPush(await readPushes(cli.host), remote, false, cli)
-      for (const { branch, problem } of unchecked)
-        await cli.logger.warn(`The push of ${branch} was checked by the name of the branch only: ${problem}.`)
+      const pushes = await readPushes(cli.host)
+      const problem = await guardPush(pushes, remote, false, cli)
+      const what = pushes.length === 1 ? pushes[0]?.branch : `${pushes.length} branches`
+      if (problem !== undefined)
+        await cli.logger.warn(`The push of ${what} was checked by the name of the branch only: ${problem}.`)
       return 0
     } catch (error) {
       const failure = failureOrThrow(error)

@@ -1,15 +1,18 @@
+import { limitPrograms } from '../../api/limit-programs.ts'
 import { outline } from '../../api/operations/fields.ts'
+import { startWaitTime } from '../../api/wait-time.ts'
 import { failureOrThrow } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag } from '../../command/inputs.ts'
 import { listHeads } from '../../config/checkout.ts'
 import { hookFields, installedHookRecord, installHook } from './shared/hook-file.ts'
-import { maxWait } from './shared/push.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
 async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
   try {
-    const heads = await listHeads(host, await settings.require('repo'), '*', maxWait)
+    // As long as the hook has.
+    const limited = limitPrograms(host, startWaitTime(3_000, host.clock))
+    const heads = await listHeads(limited, await settings.require('repo'), '*')
     if (typeof heads === 'string')
       await logger.warn(`Pushes will be checked by the name of the branch only: ${heads}.`)
   } catch (error) {

@@ -28,7 +28,7 @@ export const prLandCommand = command({
     until: { ...waitInputs.until, advanced: true },
   },
   set: setOf(submitPullRequest),
-  timeLimit: () => landOptions.timeout.default,
+  timeLimit: () => landOptions.timeout,
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'the result of each pull request, as `mergeq pr wait` prints it',

@@ -89,6 +89,8 @@ export const queueWatchCommand = command({
     giveUpAfter: waitInputs.giveUpAfter,
   },
   set: setOf(getQueue),
+  exits: ['timed-out'],
+  timeLimit: args => (args.has('--for') ? { option: '--for' } : undefined),
   documents: [queueRecord],
   fields: fieldsOfRecords(
     [queueChangeRecord, ownRecord({ ...submitterFields, ...serviceWordFields }), queueRecord],
@@ -117,7 +119,7 @@ export const queueWatchCommand = command({
     if (place !== undefined && once && options.format.prints !== 'records') return printQueue(place, cli)
     if (options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
     if (options.dryRun) return printSelection(file, cli)
-    const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
+    const limit = cli.time ?? startWaitTime(Number.POSITIVE_INFINITY, host.clock)
     const isDrawn = place !== undefined && isLive(cli)
     const readerOptions = {
       since,

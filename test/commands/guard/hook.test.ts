@@ -77,8 +77,8 @@ describe('`guard hook`', () => {
       )
       const queue = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
       expect(requests.map(({ path, body }) => ({ path, body: JSON.parse(body) }))).toEqual([
-        { path: '/v1/getSubmittedPullRequest', body: { ...queue, pr: { branch: 'fix' } } },
         { path: '/v1/getQueue', body: queue },
+        { path: '/v1/getSubmittedPullRequest', body: { ...queue, pr: { branch: 'fix' } } },
       ])
     },
   )
@@ -194,6 +194,69 @@ describe('`guard hook`', () => {
     expect(broken.err).toMatch(/^mergeq: The push of fix was blocked: #7 /)
   })
 
+  describe('of many branches', () => {
+    const shaOf = (index: number) => index.toString(16).padStart(40, 'a')
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => line(`b${index}`, shaOf(index))).join('')
+    /** The pull requests of the first branches, as git lists them. */
+    const headsOf = (count: number) =>
+      checkout(
+        Array.from({ length: count }, (_, index) => `${shaOf(index)}\trefs/pull/${index}/head\n`).join(''),
+      )
+    const operationsOf = (requests: readonly Seen[]) => requests.map(({ path }) => path.replace('/v1/', ''))
+    const times = (operation: string, count: number) => Array.from({ length: count }, () => operation)
+    const several = ({ path, body }: Seen): Answer => {
+      if (!path.endsWith('s')) return { status: 404, body: 'Not Found' }
+      const prs: readonly { readonly number: number }[] = JSON.parse(body).prs
+      return { body: JSON.stringify({ pullRequests: [], notFound: prs.map(({ number }) => number) }) }
+    }
+
+    test('reads the queue once, and 50 pull requests with a request', async () => {
+      const { code, err, requests } = await guard(many(120), several, '', headsOf(120))
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      expect(operationsOf(requests)).toEqual(['getQueue', ...times('getSubmittedPullRequests', 3)])
+    })
+
+    test('finds the one that is in the queue', async () => {
+      const other = { ...record, prNumber: 77 }
+      const listed = serviceKnowing(record, { body: JSON.stringify({ enqueuedPullRequests: [other] }) })
+      const found = await guard(many(120), listed, '', headsOf(120))
+      expect(found).toMatchObject({
+        code: 21,
+        err: expect.stringContaining('The push of b77 was blocked: #77 '),
+      })
+      const unready = (seen: Seen): Answer =>
+        seen.path.endsWith('s') && seen.body.includes('"number":77}')
+          ? { body: JSON.stringify({ pullRequests: [{ ...other, state: 'not_ready' }], notFound: [] }) }
+          : several(seen)
+      expect(await guard(many(120), unready, '', headsOf(120))).toMatchObject({
+        code: 21,
+        err: expect.stringContaining('The push of b77 was blocked: #77 '),
+      })
+    })
+
+    test.each<[string, Setting['spawn'], readonly string[]]>([
+      ['no commit names', headsOf(0), []],
+      ['the service does not tell of several', headsOf(100), ['getSubmittedPullRequests']],
+    ])(
+      'asks for at most 20 alone where %s, and says how many it did not ask for',
+      async (_, spawn, asked) => {
+        const answer = (): Answer => ({ status: 404, body: 'Not Found' })
+        const { code, err, requests } = await guard(many(100), answer, '', spawn)
+        expect(code).toBe(0)
+        expect(err).toBe(
+          'mergeq: The queue could not be checked, so the push continues: 80 of 100 branches were not asked for.\n',
+        )
+        expect(operationsOf(requests)).toEqual([
+          'getQueue',
+          ...asked,
+          ...times('getSubmittedPullRequest', 20),
+        ])
+        expect((await guard(many(100), answer, '--fail-closed', spawn)).code).toBe(7)
+      },
+    )
+  })
+
   test('allows the push of an equally named branch to a fork, unless the head is the same', async () => {
     const fork = (prSha: string) =>
       mergeq('guard hook -- fork git@github.com:ada/web.git', {
@@ -231,7 +294,7 @@ describe('`guard hook`', () => {
     ['no document', () => ({ body: 'OK' }), 15],
   ])('allows the push with a warning, unless --fail-closed: %s', async (_, answer: () => Answer, strict) => {
     const { code, out, err, requests } = await guard(line('fix'), answer)
-    expect({ code, out, asked: requests.length }).toEqual({ code: 0, out: '', asked: 1 })
+    expect({ code, out, asked: requests.length }).toEqual({ code: 0, out: '', asked: 2 })
     expect(err).toMatch(/^mergeq: The queue could not be checked, so the push continues: .*\n$/)
     const closed = await guard(line('fix'), answer, '--fail-closed')
     expect(closed.code).toBe(strict)

@@ -5,14 +5,14 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import type { RequestLimits } from '../../../api/service-client.ts'
 import { failureOrThrow, MergeqError, usageError } from '../../../base/errors.ts'
 import { getString, type JsonObject } from '../../../base/json.ts'
-import { memoize } from '../../../base/scheduling.ts'
-import type { Cli } from '../../../command/command.ts'
+import { mapConcurrent, maxConcurrent, memoize } from '../../../base/scheduling.ts'
+import type { Cli, TimeLimit } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { listHeads } from '../../../config/checkout.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../../../domain/states.ts'
 import type { Host } from '../../../host/host.ts'
-import { elapsedSince, formatAge } from '../../../values/format.ts'
+import { elapsedSince, formatAge, formatInteger } from '../../../values/format.ts'
 import { isSameRepository, type Repository, readRepositoryAddress } from '../../../values/repository.ts'
 import { readText } from '../../../values/text.ts'
 
@@ -52,8 +52,11 @@ export function parsePushes(text: string): readonly PushedBranch[] {
 export const isQueuedRecord = (record: JsonObject): boolean =>
   outcomeOfRecord(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
-/** Upper limit for the delay of a push, in milliseconds; --timeout can lower it. */
-export const maxWait = 3_000
+/** The delay of a push; --timeout can lower it. */
+export const maxDelay: TimeLimit = { default: '3s', isMaximum: true }
+
+/** The most reads of a single pull request. */
+const maxSingleReads = 20
 
 /** The longest standard input that is read, in bytes. */
 const maxInput = 1024 * 1024
@@ -67,8 +70,8 @@ interface GuardedQueue {
   readonly isCheck: boolean
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
-  /** The milliseconds that the push may still be delayed. */
-  remaining(): number
+  /** Keeps the first error of a read, which lets the push go on. */
+  noteFailure(error: unknown): undefined
   /** Reads the queue, once for all branches; undefined if there is none. */
   readQueue(): Promise<JsonObject | undefined>
 }
@@ -79,61 +82,96 @@ function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boo
   return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
-/** Returns the pull requests whose head is the commit that the remote has, or why they are not known. */
-async function findByCommit(
-  { from }: PushedBranch,
-  { queue: { repo }, cli: { host }, remaining }: GuardedQueue,
-): Promise<readonly number[] | string> {
-  const heads = await listHeads(host, repo, '*', remaining())
-  if (typeof heads === 'string') return heads
-  return [...heads].flatMap(([pr, head]) => (head === from ? [Number(pr)] : []))
+/** A pushed branch, and the pull requests whose head is the commit that the remote has. */
+interface NamedPush {
+  readonly push: PushedBranch
+  readonly prs: readonly number[]
 }
 
-interface FoundPullRequest {
-  /** The record of the pull request that a push would remove from the queue. */
-  readonly record?: JsonObject
+/** A pull request that a push would remove from the queue. */
+interface BlockingPullRequest {
+  readonly push: PushedBranch
+  readonly record: JsonObject
   /** Whether its base is the pushed branch, and not its head. */
   readonly isAbove?: boolean
-  /** Why only the name of the branch was looked up. */
-  readonly problem?: string
+}
+
+/** Finds a pull request that the queue lists: one of a pushed branch itself, or one that is stacked on it. */
+async function findListed(
+  pushes: readonly NamedPush[],
+  { queue, remoteUrl, readQueue }: GuardedQueue,
+): Promise<BlockingPullRequest | undefined> {
+  const entries = queueEntries((await readQueue()) ?? {}).filter(({ record }) => isQueuedRecord(record))
+  const entryOf = new Map(entries.map(({ pr, record }) => [pr, record]))
+  // A branch of a fork is no base of a stack, and neither is the target branch.
+  const isBase = ({ branch }: PushedBranch) =>
+    branch !== queue.targetBranch && !isOtherRepository(remoteUrl, queue.repo)
+  const aboveOf = new Map(entries.map(({ record }) => [record.prBaseBranch, record]))
+  for (const { push, prs } of pushes) {
+    const record = prs.map(pr => entryOf.get(pr)).find(found => found !== undefined)
+    if (record !== undefined) return { push, record }
+    const above = isBase(push) ? aboveOf.get(push.branch) : undefined
+    if (above !== undefined) return { push, record: above, isAbove: true }
+  }
+  return undefined
+}
+
+/** One pull request that the queue does not list, as it is not ready: by its number, or by its head branch. */
+interface Question {
+  readonly push: PushedBranch
+  readonly values: { readonly pr: number } | { readonly head: string }
 }
 
 /**
- * Finds the pull request that a push would remove from the queue: one of the branch itself, or one that is stacked on it.
+ * Asks for pull requests that the queue does not list, several at a time. Returns one that a push would remove, or else
+ * what must be asked for alone.
  */
-async function findQueuedPullRequest(push: PushedBranch, guarded: GuardedQueue): Promise<FoundPullRequest> {
-  const { queue, remoteUrl, cli, limits } = guarded
-  const { branch, from } = push
-  const read = async (values: { readonly head: string } | { readonly pr: number }) => {
-    const all = { ...queue, ...values }
-    const found = await readIfFound(cli.client(), getSubmittedPullRequest, all, { limits })
-    return found !== undefined && isQueuedRecord(found) ? found : undefined
+async function findAmongSeveral(
+  pushes: readonly NamedPush[],
+  { queue, cli, limits }: GuardedQueue,
+): Promise<BlockingPullRequest | readonly Question[]> {
+  const { partsToRead, severalReader } = await import('../../../api/reads/several-pull-requests.ts')
+  const readSeveral = severalReader(cli.client())
+  const asked = pushes.flatMap(({ push, prs }) => prs.map(pr => ({ push, pr })))
+  const answered = new Set<number>()
+  for (const part of partsToRead(asked)) {
+    if (cli.time?.hasTime() === false) break
+    const numbers = part.map(({ pr }) => pr)
+    const several = await readSeveral(queue, numbers, { limits })
+    if (several === undefined) break
+    for (const { push, pr } of part) {
+      const record = several.records.get(pr)
+      if (record !== undefined && isQueuedRecord(record)) return { push, record }
+      if (record !== undefined || several.notFound.has(pr)) answered.add(pr)
+    }
   }
-  const record = await read({ head: branch })
-  // Two forks may have branches of the same name: the head commit identifies the pull request.
-  const head = getString(record, 'prSha')?.toLowerCase() ?? ''
-  const isOfOtherFork = !from.startsWith(head) && isOtherRepository(remoteUrl, queue.repo)
-  if (record !== undefined && !isOfOtherFork) return { record }
-  // The service may call its head branch something else, or know that of another fork.
-  const numbers = await findByCommit(push, guarded)
-  for (const pr of typeof numbers === 'string' ? [] : numbers) {
-    const found = await read({ pr })
-    if (found !== undefined) return { record: found }
-  }
-  const above = await findAbove(push, guarded)
-  if (above !== undefined) return { record: above, isAbove: true }
-  return typeof numbers === 'string' ? { problem: numbers } : {}
+  const alone = asked.filter(({ pr }) => !answered.has(pr)).map(({ push, pr }) => ({ push, values: { pr } }))
+  const unnamed = pushes.filter(({ prs }) => prs.length === 0)
+  return [...alone, ...unnamed.map(({ push }) => ({ push, values: { head: push.branch } }))]
 }
 
-/** Returns the queue's record of a pull request whose base is the pushed branch: a push to its stack removes it. */
-async function findAbove(
-  { branch }: PushedBranch,
-  { queue, remoteUrl, readQueue }: GuardedQueue,
-): Promise<JsonObject | undefined> {
-  // A branch of a fork is no base of a stack.
-  if (branch === queue.targetBranch || isOtherRepository(remoteUrl, queue.repo)) return undefined
-  const entries = queueEntries((await readQueue()) ?? {})
-  return entries.find(({ record }) => record.prBaseBranch === branch && isQueuedRecord(record))?.record
+/** Asks for pull requests one at a time, while the time lasts. Returns one that a push would remove, and how many were asked for. */
+async function findAlone(
+  questions: readonly Question[],
+  { queue, remoteUrl, cli, limits, noteFailure }: GuardedQueue,
+): Promise<{ readonly found?: BlockingPullRequest; readonly asked: number }> {
+  let asked = 0
+  const hasTime = () => cli.time?.hasTime() !== false
+  const ask = async ({ push, values }: Question) => {
+    asked++
+    const all = { ...queue, ...values }
+    const record = await readIfFound(cli.client(), getSubmittedPullRequest, all, { limits }).catch(
+      noteFailure,
+    )
+    if (record === undefined || !isQueuedRecord(record)) return undefined
+    // Two forks may have branches of the same name: the head commit identifies the pull request.
+    const head = getString(record, 'prSha')?.toLowerCase() ?? ''
+    const isOther = 'head' in values && !push.from.startsWith(head)
+    return isOther && isOtherRepository(remoteUrl, queue.repo) ? undefined : { push, record }
+  }
+  for await (const found of mapConcurrent(questions.slice(0, maxSingleReads), maxConcurrent, ask, hasTime))
+    if (found !== undefined) return { found, asked }
+  return { asked }
 }
 
 /**
@@ -200,49 +238,60 @@ export async function readPushes({ input }: Host): Promise<readonly PushedBranch
   return parsePushes(await readText(input.read(), 'Standard input', maxInput))
 }
 
-/** A branch of which only the name was checked, and why, without a full stop. */
-interface UncheckedCommit {
-  readonly branch: string
-  readonly problem: string
-}
-
 /**
  * Checks pushed branches. Throws the error that blocks the push, otherwise the error of the first branch that could not
- * be checked; returns those of which only the name was checked.
+ * be checked. Returns why only the names of the branches were checked, without a full stop; undefined if the commits were.
  */
 export async function guardPush(
   pushes: readonly PushedBranch[],
   remoteUrl: string | undefined,
   isCheck: boolean,
   cli: Cli,
-): Promise<readonly UncheckedCommit[]> {
+): Promise<string | undefined> {
   const { host, options, settings } = cli
-  if (pushes.length === 0) return []
+  if (pushes.length === 0) return undefined
   await settings.checkStore()
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   if (options.dryRun) {
     const values = pushes.slice(0, 1).map(({ branch }) => ({ ...queue, head: branch }))
     await printRequests(cli, getSubmittedPullRequest, values)
-    return []
+    return undefined
   }
-  const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
-  const remaining = () => Math.max(1, deadline - host.clock.monotonic())
-  const limits = { maxRetries: 0, timeout: remaining }
+  const timeout = (usual: number) => Math.min(usual, Math.max(1, cli.time?.left() ?? usual))
+  const limits = { maxRetries: 0, timeout }
   const readQueue = memoize(() => readIfFound(cli.client(), getQueue, queue, { limits }))
-  const guarded = { queue, remoteUrl, cli, isCheck, limits, remaining, readQueue }
-  const failures: MergeqError[] = []
-  const unchecked: UncheckedCommit[] = []
-  for (const push of pushes) {
-    const found = await findQueuedPullRequest(push, guarded).catch((error): FoundPullRequest => {
-      failures.push(failureOrThrow(error))
-      return {}
-    })
-    const { record, isAbove = false, problem } = found
-    host.interrupted.throwIfAborted()
-    if (record !== undefined) throw await createBlockedPushError(record, isAbove, push, guarded)
-    if (problem !== undefined) unchecked.push({ branch: push.branch, problem })
+  let failure: MergeqError | undefined
+  const noteFailure = (error: unknown): undefined => {
+    failure ??= failureOrThrow(error)
   }
-  const [failure] = failures
+  const guarded = { queue, remoteUrl, cli, isCheck, limits, readQueue, noteFailure }
+  const block = ({ push, record, isAbove = false }: BlockingPullRequest) =>
+    createBlockedPushError(record, isAbove, push, guarded)
+  // The service may call its head branch something else, or know that of another fork.
+  const heads = await listHeads(host, queue.repo, '*')
+  const named = namePushes(pushes, typeof heads === 'string' ? new Map() : heads)
+  const listed = await findListed(named, guarded).catch(noteFailure)
+  if (listed !== undefined) throw await block(listed)
+  const unlisted = await findAmongSeveral(named, guarded).catch(noteFailure)
+  if (unlisted !== undefined && 'record' in unlisted) throw await block(unlisted)
+  const { found, asked } = await findAlone(unlisted ?? [], guarded)
+  if (found !== undefined) throw await block(found)
   if (failure !== undefined) throw failure
-  return unchecked
+  const unasked = (unlisted?.length ?? 0) - asked
+  if (unasked > 0)
+    throw new MergeqError(
+      'unavailable',
+      `${formatInteger(unasked)} of ${formatInteger(pushes.length)} branches were not asked for.`,
+    )
+  return typeof heads === 'string' ? heads : undefined
+}
+
+/** Returns the pull requests of each branch: those whose head is the commit that the remote has. */
+function namePushes(
+  pushes: readonly PushedBranch[],
+  heads: ReadonlyMap<string, string>,
+): readonly NamedPush[] {
+  const numbers = new Map<string, number[]>()
+  for (const [pr, head] of heads) numbers.set(head, [...(numbers.get(head) ?? []), Number(pr)])
+  return pushes.map(push => ({ push, prs: numbers.get(push.from) ?? [] }))
 }

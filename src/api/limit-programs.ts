@@ -1,0 +1,38 @@
+import type { PipeLimits, ServiceHost } from '../host/host.ts'
+import { timeIsOver, type WaitTime } from './wait-time.ts'
+
+/**
+ * Returns the host with git, the program that prints the token, and a pipe with the token limited to what is left of a
+ * time. Throws a `timed-out` error if the time of the command ends before their own.
+ */
+export const limitPrograms = <H extends ServiceHost>(host: H, time: WaitTime): H => {
+  const tokenIsOver = () => timeIsOver('the token was read')
+  const limitOf = (usual: number) => {
+    if (!time.mayBegin()) throw tokenIsOver()
+    return time.limitAttempt(usual)
+  }
+  return {
+    ...host,
+    async readLine(words, options) {
+      const timeout = limitOf(options.timeout)
+      const result = await host.readLine(words, { ...options, timeout })
+      if (result.timedOut === true && timeout < options.timeout) throw tokenIsOver()
+      return result
+    },
+    files: Object.assign(Object.create(host.files), {
+      async readOnce(path: string, limits: PipeLimits) {
+        const limit = limitOf(limits.time)
+        try {
+          return await host.files.readOnce(path, { ...limits, time: limit })
+        } catch (error) {
+          if (limit < limits.time && time.left() === 0) throw tokenIsOver()
+          throw error
+        }
+      },
+    }),
+    git: async (args, options) =>
+      time.mayBegin()
+        ? host.git(args, { ...options, timeout: time.limitAttempt(options.timeout) })
+        : { code: 1, out: '', timedOut: true },
+  }
+}
