@@ -35,7 +35,10 @@ const hints: Readonly<Record<string, Hint>> = {
   submitPullRequest: (request, commandLine) =>
     request.status === 404
       ? `Check the pull request number, --repo and --target-branch.\n${listQueues(commandLine)}`
-      : afterPullRequest(request, commandLine),
+      : // Most refusals are about the pull request: it is merged or closed.
+        [request.status === 409 ? '' : 'Nothing was changed. ', getPullRequest(request, commandLine)].join(
+          '',
+        ),
   setImpactedTargets: (request, commandLine) =>
     request.status === undefined
       ? 'To send "ALL" instead of the list, use --all.'

@@ -319,7 +319,12 @@ describe('the hint fits the command and the response', () => {
     [`queue delete --yes ${where}`, 404, 'Check --repo and --target-branch.'],
     [`api getQueue ${where}`, 404, 'Check --repo and --target-branch.'],
     ['metrics -R acme/web', 404, 'Check --repo.'],
-    [`pr submit 7 ${where}`, 400, '  Nothing was changed. Fix the request and try again.'],
+    [
+      `pr submit 7 ${where}`,
+      400,
+      `  Nothing was changed. To check the state of the pull request, run: mergeq pr get 7 ${place}`,
+    ],
+    [`pr cancel 7 --yes ${where}`, 400, '  Nothing was changed. Fix the request and try again.'],
     [`queue get ${where}`, 400, '  Fix the request and try again.'],
   ])('%s, %i', async (line, status, hint) => {
     const { err } = await mergeq(line, { answer: always(status, 'no') })

@@ -159,6 +159,36 @@ describe('with real repositories', () => {
     expect((await push()).code).toBe(0)
   })
 
+  test('the hook says in one line what to run where mergeq is another one', async () => {
+    const folder = checkout()
+    const other = join(place, 'other')
+    mkdirSync(other, { recursive: true })
+    const PATH = `${other}:${bareEnvironment('').PATH}`
+    const push = () => run(folder, 'git', ['push', '-q', '--dry-run', 'origin', 'fix'], { PATH })
+    for (const [words, end, code] of [
+      [['guard', 'install'], 'continues', 0],
+      [['guard', 'install', '--fail-closed'], 'is blocked', 1],
+    ] as const) {
+      await run(folder, 'mergeq', words)
+      for (const ended of [1, 2, 64]) {
+        writeFileSync(join(other, 'mergeq'), `#!/bin/sh\nexit ${ended}\n`)
+        chmodSync(join(other, 'mergeq'), 0o755)
+        const { code: pushed, err } = await push()
+        expect(pushed).toBe(code)
+        expect(err).toContain(
+          `mergeq guard: the push was not checked and ${end}: mergeq ended with ${ended}. Update mergeq, then run: mergeq guard install\n`,
+        )
+      }
+    }
+    const { code, err } = await run(folder, 'mergeq', [
+      'guard',
+      '--',
+      'origin',
+      'https://github.com/acme/web',
+    ])
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('mergeq guard install') })
+  })
+
   test('with husky, the line works in .husky/pre-push', async () => {
     const folder = checkout()
     const [own, user] = [join(folder, '.husky', '_'), join(folder, '.husky', 'pre-push')]
@@ -187,7 +217,7 @@ describe('with real repositories', () => {
     const { code, err } = await run(folder, 'mergeq', ['guard', 'install'])
     git(folder, 'config', '--global', '--unset', 'core.hooksPath')
     expect(code).toBe(2)
-    expect(err).toContain('core.hooksPath is set for all your checkouts')
+    expect(err).toContain('not only for this checkout')
     expect(existsSync(join(place, 'shared'))).toBe(false)
   })
 

@@ -119,7 +119,7 @@ export const prSubmitCommand = command({
       const { pr, targetBranch } = pullRequest
       const before = await readForPerson(cli, getSubmittedPullRequest, pullRequest)
       const sent = await send(cli, submitPullRequest, { ...pullRequest, ...params }, { head }).catch(
-        explainFinished(cli, pullRequest, ['ok']),
+        explainFinished(cli, pullRequest, ['ok', 'closed'], { forAll: true }),
       )
       if (sent === 'printed') return sent
       const record = before ?? checked

@@ -215,6 +215,31 @@ test('a pull request that is merged already is what --wait wants', async () => {
   })
 })
 
+test.each([
+  ['merged, as its record says', { state: 'MERGED' }, 'no', 'is already merged'],
+  ['closed, as the refusal says', undefined, 'Pull request is closed', 'is closed'],
+  [
+    'closed, as its timeline says',
+    { state: 'CANCELLED', timeline: [{ state: 'cancelled', reason: 'pr_closed' }] },
+    'no',
+    'is closed',
+  ],
+  ['refused for another reason', { state: 'FAILED' }, 'too many labels', 'was not submitted'],
+])('a submission of one that is %s', async (_, record, words, says) => {
+  const answer: Script = ({ path }) => {
+    if (path.endsWith('/submitPullRequest')) return { status: 400, body: JSON.stringify({ error: words }) }
+    return record === undefined
+      ? { status: 404, body: 'Not Found' }
+      : { body: JSON.stringify({ prNumber: 7, isCurrentlySubmittedToQueue: false, ...record }) }
+  }
+  for (const format of ['', '--json']) {
+    const { code, err } = await mergeq(`pr submit 7 -R acme/web -b main ${format}`, { answer })
+    expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining(`#7 ${says}`) })
+    expect(err).not.toContain('Fix the request')
+    expect(err).toContain('Nothing was changed.')
+  }
+})
+
 test('with --wait says what it changed of a pull request that was queued already, also on a pipe', async () => {
   const queued: Course = [
     [-60, 'PENDING', { priorityName: 'medium', priorityValue: 100, noBatch: false }],

@@ -12,23 +12,26 @@ import { columns, singleRecord } from '../../../output/view.ts'
 const hookMarker = '# mergeq guard:'
 
 /**
- * Returns the text of the hook. The hook runs mergeq from the PATH and blocks the push only on its exit codes
- * for a blocked push and for signals. Any other failure, such as an old Node or a missing mergeq, lets the
- * push continue unless `failClosed` is set. A shell with `-e` may run it.
+ * Returns the text of the hook. The hook runs mergeq from the PATH and blocks the push on its exit codes for a blocked
+ * push and for signals. Any other exit code, such as of an older mergeq, an old Node or without mergeq, is said in one line
+ * on each push, which continues unless `failClosed` is set. A shell with `-e` may run it.
  */
-const renderHook = (failClosed: boolean): string => `#!/bin/sh
+const renderHook = (failClosed: boolean): string => {
+  const end = failClosed ? 'is blocked' : 'continues'
+  return `#!/bin/sh
 ${hookMarker} blocks pushes to queued pull requests; \`mergeq guard uninstall\` removes this hook.
 [ "\${MERGEQ_GUARD:-}" = off ] && exit 0
 code=0
 mergeq guard hook${failClosed ? ' --fail-closed' : ''} -- "$@" || code=$?
 case $code in
-${
-  failClosed
-    ? '0) exit 0 ;;\n*) exit 1 ;;'
-    : '21 | 129 | 130 | 143) exit 1 ;;\n127) echo "mergeq guard: mergeq is not on the PATH; the push continues." >&2 ;;'
-}
+0) exit 0 ;;
+21 | 129 | 130 | 143) exit 1 ;;
+127) echo "mergeq guard: mergeq is not on the PATH; the push ${end}." >&2 ;;
+*) echo "mergeq guard: the push was not checked and ${end}: mergeq ended with $code. Update mergeq, then run: mergeq guard install" >&2 ;;
 esac
-${failClosed ? '' : 'exit 0\n'}`
+exit ${failClosed ? 1 : 0}
+`
+}
 
 /** The line to add to another hook; it must run before that hook reads standard input. A shell with `-e` may run it. */
 const lineToAdd = (failClosed: boolean): string =>
