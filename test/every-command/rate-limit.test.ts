@@ -1,68 +1,29 @@
 import { expect, test } from 'vitest'
 import { virtualClock } from '../support/faulty-sandbox.ts'
-import { mergeq, noon, type Setting } from '../support/harness.ts'
+import { mergeq, noon } from '../support/harness.ts'
+import { limitedMetrics, limitedService, names, ways } from '../support/limited-service.ts'
 import type { Answer } from '../support/service.ts'
-
-const names = Array.from({ length: 41 }, (_, index) => `r${String(index + 1).padStart(2, '0')}`)
-const metrics = [
-  '# TYPE mq_depth_current gauge',
-  ...names.map(name => `mq_depth_current{repo="acme/${name}",branch="main",queue_type="main"} 1`),
-].join('\n')
-
-/** How the service says when it takes requests again. */
-const ways = ['exact', 'too short', 'missing'] as const
-
-/** A service with 41 queues that takes so many requests in ten seconds, and refuses others. */
-function limitedService(perWindow: number, way: (typeof ways)[number], clock: { now: number }) {
-  const states = new Map<string, string>()
-  const window = 10_000
-  let [current, count, refused, early, toldAt, toldUntil] = [-1, 0, 0, 0, 0, 0]
-  const answer: NonNullable<Setting['answer']> = ({ path, body }): Answer => {
-    const index = Math.floor(clock.now / window)
-    if (index !== current) [current, count] = [index, 0]
-    // What was sent before the first refusal could not know of it.
-    if (clock.now > toldAt && clock.now < toldUntil) early++
-    const date = { date: new Date(clock.now).toUTCString() }
-    if (++count > perWindow) {
-      refused++
-      const left = window - (clock.now % window)
-      const seconds = way === 'exact' ? Math.ceil(left / 1_000) : Math.floor(left / 2_000)
-      if (way === 'missing') return { status: 429, headers: date }
-      toldAt = clock.now
-      toldUntil = Math.max(toldUntil, clock.now + seconds * 1_000)
-      return { status: 429, headers: { ...date, 'retry-after': String(seconds) } }
-    }
-    if (/Metrics/.test(path)) return { headers: { ...date, 'content-type': 'text/plain' }, body: metrics }
-    if (!/(?:get|update)Queue$/.test(path)) return { status: 404, headers: date, body: 'Not Found' }
-    const { repo, state } = JSON.parse(body)
-    if (state !== undefined) states.set(repo.name, state)
-    const queue = {
-      state: states.get(repo.name) ?? 'running',
-      branch: 'main',
-      mode: 'single',
-      concurrency: 1,
-    }
-    return { headers: date, body: JSON.stringify({ ...queue, enqueuedPullRequests: [] }) }
-  }
-  return { answer, states, counts: () => ({ refused, early }) }
-}
 
 const lines = [
   'queue pause --all --yes',
   'queue drain --all --yes',
   'queue check --all',
+  'queue resume --all --yes',
   'queue list --include-state',
+  'queue report --all',
+  'queue runs --all -o ndjson',
+  'queue explain --all',
   'queue wait --all --timeout 10m',
+  'queue watch --all -o ndjson --for 2m',
 ]
 
-test.each(lines.flatMap(line => ways.flatMap(way => [20, 30].map(perWindow => ({ line, way, perWindow })))))(
+test.each(lines.flatMap(line => ways.map((way, index) => ({ line, way, perWindow: index === 1 ? 30 : 20 }))))(
   '$line, $perWindow requests in 10 s, Retry-After $way',
   async ({ line, way, perWindow }) => {
     const clock = virtualClock(noon)
     const { answer, counts } = limitedService(perWindow, way, clock)
-    const { code, err, out } = await mergeq(line, { answer, clock })
-    expect({ code, rows: out.trim().split('\n').length }, err).toEqual({ code: 0, rows: names.length })
-    expect(counts()).toMatchObject({ early: 0 })
+    const { code, err } = await mergeq(line, { answer, clock })
+    expect({ code, ...counts() }, err).toMatchObject({ code: 0, early: 0, answered: names.length })
     expect(clock.now - noon).toBeLessThan(5 * 60_000)
   },
 )
@@ -88,14 +49,14 @@ test('a rate limit is outlasted for ten minutes in all, and not with --retries 0
   const clock = virtualClock(noon)
   const { code, err } = await mergeq('queue check --all', {
     clock,
-    answer: ({ path }) => (/Metrics/.test(path) ? { body: metrics } : limited('50')),
+    answer: ({ path }) => (/Metrics/.test(path) ? { body: limitedMetrics } : limited('50')),
   })
   expect({ code, minutes: Math.round((clock.now - noon) / 60_000) }, err).toEqual({ code: 7, minutes: 10 })
   expect(err).toMatch(/: 41 queues were not reached; it asks to wait until 2026-01-05T12:10:/)
   const later = virtualClock(noon)
   const once = await mergeq('queue check --all --retries 0', {
     clock: later,
-    answer: ({ path }) => (/Metrics/.test(path) ? { body: metrics } : limited('50')),
+    answer: ({ path }) => (/Metrics/.test(path) ? { body: limitedMetrics } : limited('50')),
   })
   const bodies = once.requests.map(({ body }) => body)
   expect({ code: once.code, repeated: bodies.length - new Set(bodies).size }).toEqual({
@@ -110,7 +71,7 @@ test('other failures are repeated ten times at most, whatever was limited before
   const { code, requests } = await mergeq('queue check --all --retries 9', {
     clock,
     answer: ({ path }, index) => {
-      if (/Metrics/.test(path)) return { body: metrics }
+      if (/Metrics/.test(path)) return { body: limitedMetrics }
       return index < 6 ? limited('1') : { status: 503 }
     },
   })
