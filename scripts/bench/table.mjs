@@ -29,7 +29,8 @@ export function createFigures(measured, baseline, { packedKB, unpackedKB, packag
   const lines = measured.flatMap(row => {
     const { name: what, ms, cpuMs, peakMB, quoted, target = [] } = row
     const [first, ...others] = [target].flat()
-    const costs = { what, ms, cpuMs, peakMB, quoted, against: first?.against }
+    const median = timePerItem(row)
+    const costs = { what, ms, median, cpuMs, peakMB, quoted, against: first?.against }
     return [
       first === undefined
         ? { ...costs, figure: ratio(row), unit: 'x' }
@@ -97,22 +98,29 @@ export function formatTable(figures) {
 const formatMarkdownRow = row => `| ${row.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
 
 /**
- * The figures that the README quotes, as a Markdown table with a column for each run. Each run has the version
- * of Node and its figures; the first run names the rows.
+ * The figures that the README quotes, as a Markdown table: the median times in milliseconds of a command and of what it is
+ * compared with, for each version of Node. The first run names the rows.
  */
-export const formatSummary = (runs, baseline) =>
-  [
-    ['what', ...runs.map(({ node }) => `Node ${node}`), 'in multiples of'],
+export function formatSummary(runs, baseline) {
+  const quoted = runs[0].figures.filter(({ quoted, figure }) => quoted === true && figure !== undefined)
+  const timesOf = ({ what, against = baseline }) =>
+    runs.map(({ figures }) => {
+      const find = (name, with_) =>
+        figures.find(row => row.what === name && (with_ === undefined || (row.against ?? baseline) === with_))
+      const { figure } = find(what, against) ?? {}
+      const other = find(against)?.median
+      return other === undefined || figure === undefined
+        ? '-'
+        : `${formatMilliseconds(figure * other)} / ${formatMilliseconds(other)}`
+    })
+  return [
+    ['what', ...runs.map(({ node }) => `Node ${node}, ms`), 'compared with'],
     ['---', ...runs.map(() => '---:'), '---'],
-    ...runs[0].figures
-      .filter(({ quoted, figure }) => quoted === true && figure !== undefined)
-      .map(({ what, unit, against }) => {
-        const results = runs.map(({ figures }) => {
-          const { figure } = figures.find(row => row.what === what && row.against === against) ?? {}
-          return formatFigure(figure, unit)
-        })
-        return [what, ...results, /x$/.test(unit) ? (against ?? baseline) : '']
-      }),
+    ...quoted.map(row => [row.what, ...timesOf(row), row.against ?? baseline]),
   ]
     .map(formatMarkdownRow)
     .join('\n')
+}
+
+/** Three digits. */
+const formatMilliseconds = ms => (ms < 10 ? ms.toFixed(2) : ms < 100 ? ms.toFixed(1) : ms.toFixed(0))

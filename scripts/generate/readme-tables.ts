@@ -1,6 +1,6 @@
 import { operationName } from '../../src/api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../../src/base/errors.ts'
-import type { RegisteredCommand } from '../../src/command/command.ts'
+import type { CommandGroup, RegisteredCommand } from '../../src/command/command.ts'
 import { formatArgument, isOption } from '../../src/command/inputs.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 
@@ -26,6 +26,33 @@ export const renderCommandTable = (commands: readonly RegisteredCommand[]): stri
         summary,
         operation === undefined ? '' : operationName(operation.route),
       ]
+    }),
+  )
+
+/** Returns the Markdown table of the operations that the API document has, with their commands. */
+export const renderDocumentedCommands = (commands: readonly RegisteredCommand[]): string =>
+  renderCommandTable(commands.filter(isDocumented))
+
+/** The first command that only sends an operation of the API document, without others: `pr submit`, not `pr land`. */
+const isDocumented = (
+  { operation }: RegisteredCommand,
+  index: number,
+  commands: readonly RegisteredCommand[],
+): boolean =>
+  operation !== undefined &&
+  operation.isHostedOnly !== true &&
+  commands.findIndex(other => other.operation?.route === operation.route) === index
+
+/** Returns the Markdown table of the groups of commands: what a group is for, and its commands. */
+export const renderGroups = (
+  groups: readonly CommandGroup[],
+  commands: readonly RegisteredCommand[],
+): string =>
+  renderTable(
+    ['group', 'what it is for', 'commands'],
+    groups.map(({ name, summary }) => {
+      const names = commands.map(({ command }) => command).filter(command => command.startsWith(`${name} `))
+      return [`\`mergeq ${name}\``, summary, names.map(command => command.slice(name.length + 1)).join(', ')]
     }),
   )
 

@@ -37,7 +37,7 @@ import { changeRecord } from '../../src/wait/change-record.ts'
 import { pollDelays } from '../../src/wait/poll.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
-import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
+import { renderCommandTable, renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
 
 const code = (text: string): string => `\`${text}\``
 
@@ -258,6 +258,7 @@ export const referenceParts = (
   help: ProgramHelp,
 ): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
   'docs/reference/cli.md': {
+    commands: renderCommandTable(allCommands),
     'global options': renderGlobalOptions(help),
     sources: renderTable(
       ['source', 'repository', 'target branch', 'except'],

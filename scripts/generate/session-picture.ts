@@ -10,8 +10,8 @@ const sandboxNotice = /^mergeq: .*\bsandbox\b.*\n/m
 const scenario: Scenario = { scripts: [{ pr: 131, runs: ['fail'] }], settings: { concurrency: 2 } }
 
 /**
- * Returns the picture of the README: the output of commands on a terminal, against a sandbox whose clock is
- * simulated, so that each run prints the same. The notice that this is a sandbox is left out.
+ * Returns the recording of the README, which plays in place: the output of commands on a terminal, against a sandbox whose clock is
+ * simulated, so that each run prints the same. The notice that this is a sandbox is left out, and jumps in time are marked.
  */
 export async function drawReadmeSession(): Promise<string> {
   // At this speed a test run takes about three minutes.
@@ -25,9 +25,9 @@ export async function drawReadmeSession(): Promise<string> {
     const steps = [await run('mergeq pr submit 123 --wait --timeout 45m')]
     for (const number of [131, 132, 133, 134]) await run(`mergeq pr submit ${number}`)
     story.clock.now += 200_000
-    steps.push(await run('mergeq queue get'))
+    steps.push({ ...(await run('mergeq queue get')), note: 'four more were submitted, 3 minutes ago' })
     story.clock.now += 600_000
-    steps.push(await run('mergeq pr explain 131'))
+    steps.push({ ...(await run('mergeq pr explain 131')), note: '10 minutes later' })
     return drawSession('A terminal session with mergeq', columns, steps)
   } finally {
     await story.close()

@@ -75,29 +75,70 @@ function drawLine(line: string): string {
 
 /** A command and what it printed on a terminal. */
 export interface SessionStep {
+  /** What happened since the step before, which the session does not show. */
+  readonly note?: string
   readonly command: string
   readonly output: string
 }
 
+/** How long the recording shows what it has before the next command, its output and its end, in seconds. */
+const pauses = { command: 2.5, output: 1.2, end: 6 } as const
+
+/** A line, and after how many seconds it appears. */
+interface TimedLine {
+  readonly line: string
+  readonly at: number
+}
+
+function timeLines(steps: readonly SessionStep[]): readonly TimedLine[] {
+  let at = 0
+  return steps.flatMap(({ note, command, output }, index) => {
+    if (index > 0) at += pauses.command
+    const typed = [
+      ...(index === 0 ? [] : ['']),
+      ...(note === undefined ? [] : [`\x1b[90m# ${note}\x1b[39m`]),
+      `\x1b[90m$\x1b[39m \x1b[1m${command}\x1b[22m`,
+    ].map(line => ({ line, at }))
+    at += pauses.output
+    return [
+      ...typed,
+      ...output
+        .trimEnd()
+        .split('\n')
+        .map(line => ({ line, at })),
+    ]
+  })
+}
+
+/** Returns the style that shows lines one after the other, again and again; without motion, all at once. */
+function animationOf(lines: readonly TimedLine[]): string {
+  const moments = [...new Set(lines.map(({ at }) => at))].filter(at => at > 0)
+  const end = Math.max(...moments) + pauses.end
+  const rules = moments.map((at, index) => {
+    const percent = ((100 * at) / end).toFixed(1)
+    return `@keyframes at${index} { 0% { visibility: hidden } ${percent}%, 100% { visibility: visible } } .at${index} { animation: at${index} ${end.toFixed(1)}s step-end infinite }`
+  })
+  return `@media (prefers-reduced-motion: no-preference) { ${rules.join(' ')} }`
+}
+
 /**
- * Returns an SVG picture of a terminal session. It uses fonts of the reader's system and loads nothing.
- * Throws for output that the picture cannot show, such as cursor movement.
+ * Returns an SVG picture of a terminal session that plays in place. It uses fonts of the reader's system and loads
+ * nothing; where it does not play, it shows the end. Throws for output that the picture cannot show, such as cursor movement.
  */
 export function drawSession(title: string, columns: number, steps: readonly SessionStep[]): string {
-  const lines = steps.flatMap(({ command, output }, index) => [
-    ...(index === 0 ? [] : ['']),
-    `\x1b[90m$\x1b[39m \x1b[1m${command}\x1b[22m`,
-    ...output.trimEnd().split('\n'),
-  ])
+  const lines = timeLines(steps)
+  const moments = [...new Set(lines.map(({ at }) => at))].filter(at => at > 0)
   const width = Math.round(columns * charWidth + 2 * padding)
   const height = titleHeight + lines.length * lineHeight + padding
-  const drawn = lines.flatMap((line, index) => {
+  const drawn = lines.flatMap(({ line, at }, index) => {
     const spans = drawLine(line)
     const y = titleHeight + (index + 1) * lineHeight - 4
-    return spans === '' ? [] : [`    <text y="${y}">${spans}</text>`]
+    const moment = at === 0 ? '' : ` class="at${moments.indexOf(at)}"`
+    return spans === '' ? [] : [`    <text y="${y}"${moment}>${spans}</text>`]
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
   <title>${escapeXml(title)}</title>
+  <style>${animationOf(lines)}</style>
   <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="${colors.background}" stroke="${colors.border}"/>
   <g fill="${colors.border}"><circle cx="20" cy="18" r="6"/><circle cx="40" cy="18" r="6"/><circle cx="60" cy="18" r="6"/></g>
   <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace" font-size="14" fill="${colors.text}">

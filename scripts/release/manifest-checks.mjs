@@ -71,7 +71,7 @@ export function checkMetadata({ root, tag }) {
   if (manifest.private === true) problems.push('the package is private')
   if (tag !== undefined)
     for (const path of ['README.md', 'docs/github-action.md'])
-      if (/not published yet|when the package is on npm/.test(read(root, path)))
+      if (/not published yet|not released|when the package is on npm/.test(read(root, path)))
         problems.push(`${path} says that the package is not published`)
   for (const path of pages)
     for (const [, found] of read(root, path).matchAll(

@@ -143,7 +143,7 @@ export async function loadCommand({ load, alias }: CommandFile): Promise<Registe
 }
 
 const summaryOf = ({ summary, operation }: Pick<Command, 'summary' | 'operation'>): string =>
-  operation?.isHostedOnly === true ? `${summary} (not if self-hosted)` : summary
+  operation?.isHostedOnly === true ? `${summary} (not in the API document)` : summary
 
 /** Help lists `--set` behind the options that a command has of its own. */
 function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefinition[] {

@@ -128,7 +128,10 @@ describe('the release check', () => {
     // The copy is a release and says so, whether the changelog is cut already or has later changes.
     for (const path of ['README.md', 'docs/github-action.md']) {
       const text = readFileSync(join(original, path), 'utf8')
-      writeFileSync(join(original, path), text.replace(/not published yet|when the package is on npm/g, ''))
+      writeFileSync(
+        join(original, path),
+        text.replace(/not published yet|not released|when the package is on npm/g, ''),
+      )
     }
     writeFileSync(join(original, 'dist/version.txt'), `${version}\n`)
     const changelog = join(original, 'CHANGELOG.md')

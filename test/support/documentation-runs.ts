@@ -33,6 +33,8 @@ export const notRunnable: Variables = {
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
   'mergeq queue apply -f before.json':
     'the record is written only if something changes; test/commands/queue/undo.test.ts undoes',
+  'mergeq auth login --base-url https://queue.example.com/v1':
+    'it asks a person, and the address does not exist; test/process/tokens.test.ts types the answer',
   'mergeq auth login': 'it asks a person; test/process/tokens.test.ts types the answer',
 }
 

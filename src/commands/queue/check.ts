@@ -324,7 +324,7 @@ export const queueCheckCommand = command({
     notPaused: flag('Fail if the queue is paused (checked by default)'),
     statuses: option(
       integer(1, 100),
-      'Fail if a required status never reported or never passed in the last <n> finished test runs (not if self-hosted)',
+      'Fail if a required status never reported or never passed in the last <n> finished test runs (not in the API document)',
     ),
     only: flag('Check only the conditions that are given, not the default ones'),
     ...severalQueues('Check'),

@@ -200,7 +200,7 @@ async function printReport(
 
 export const queueReportCommand = command({
   name: 'queue report',
-  summary: 'Summarize test runs, and compare with the time before (not if self-hosted)',
+  summary: 'Summarize test runs, and compare with the time before (not in the API document)',
   alsoSends: [getQueue, testingResultsPage, getMergeQueueMetrics],
   exits: ['incomplete'],
   options: {

@@ -82,7 +82,10 @@ export const queueWatchCommand = command({
     queue: unlessSeveral(queueInput),
     ...severalQueues('Watch'),
     once: flag('Print the queue once and exit'),
-    since: option(moment, 'Print first which pull requests left the queue since then (not if self-hosted)'),
+    since: option(
+      moment,
+      'Print first which pull requests left the queue since then (not in the API document)',
+    ),
     interval: watchInterval,
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     heartbeat: option(duration, 'Print a line this often, to show that the watch still runs (-o ndjson)'),
