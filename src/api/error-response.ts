@@ -19,6 +19,8 @@ interface ErrorContext extends ErrorOptions {
 interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
+  /** Whether the token looks like a key of another version of the API. */
+  readonly isOtherKey?: boolean | undefined
   readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy' | 'host'>
   /** After a 404: whether the queue of the request exists; undefined if that is not known. */
   readonly hasQueue?: boolean | undefined
@@ -147,7 +149,13 @@ function credentialOf({ token, request }: ErrorContext): string {
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 
-function authenticationHint({ token, request, client }: ErrorContext): string {
+/** The beginning of the keys of version 2 of the API (docs/reference/service.md, "Authentication"). */
+export const otherKeyPrefix = 'trunk_v2_'
+
+const otherKeyHint = `The token begins with ${otherKeyPrefix}: it is a key of another version of the API. Use the organization API token (v1): https://app.trunk.io, under Settings, Developer, API Keys.`
+
+function authenticationHint({ token, isOtherKey, request, client }: ErrorContext): string {
+  if (isOtherKey === true) return otherKeyHint
   const { operation, resource } = request
   const advice = client.advice.afterRefusal({ operation, status: 401, resource, token })
   if (advice !== undefined) return advice

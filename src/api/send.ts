@@ -169,9 +169,10 @@ async function decode<P extends Params>(
 ): Promise<Exchange> {
   const { attempts, sentAt } = response
   if (!isOk(response)) {
-    const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
+    const { errorFromResponse, isRouteMissing, otherKeyPrefix } = await import('./error-response.ts')
     const failure = errorFromResponse(response, operation, request, {
       token: token?.source,
+      isOtherKey: token?.value.startsWith(otherKeyPrefix),
       client,
       hasQueue: response.status === 404 && isRouteMissing(response) ? await hasQueue?.() : undefined,
     })

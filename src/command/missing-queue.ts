@@ -17,12 +17,19 @@ import { suggestName } from '../values/similar-name.ts'
 import { shellWord } from '../values/suggested-command.ts'
 import type { Cli } from './command.ts'
 
-/** The hints that were found while a command ran, by the queue; undefined for a queue that exists. */
-const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()
+/** What a 404 means: the sentence, and what to do. */
+interface Explanation {
+  readonly sentence: string
+  readonly hint: string
+}
+
+/** The explanations that were found while a command ran, by the queue; undefined for a queue that exists. */
+const explanations = new WeakMap<Cli, Map<string, Promise<Explanation | undefined>>>()
 
 /**
  * Returns the error of a request after a 404. If its queue does not exist, the error says so, and names the queue that
- * was probably meant, or those that the repository has. Reads the service at most twice for each queue.
+ * was probably meant, or those that the repository has. If the metrics have the same 404, it names the base URL. Reads
+ * the service at most twice for each queue.
  */
 export async function explainMissingQueue(cli: Cli, failure: MergeqError): Promise<MergeqError> {
   const { repo, targetBranch, operation: name = '' } = failure.details
@@ -36,28 +43,42 @@ export async function explainMissingQueue(cli: Cli, failure: MergeqError): Promi
   const isKnownToMiss = failure.message.startsWith(sentence)
   // Of an operation that not every service has, the error says what is missing.
   if (operation?.isHostedOnly === true && !isKnownToMiss) return failure
-  const known = hints.get(cli) ?? new Map<string, Promise<string | undefined>>()
-  hints.set(cli, known)
-  const reading = known.get(sentence) ?? findHint(cli, place, isKnownToMiss)
+  const known = explanations.get(cli) ?? new Map<string, Promise<Explanation | undefined>>()
+  explanations.set(cli, known)
+  const reading = known.get(sentence) ?? explain(cli, place, failure, isKnownToMiss)
   known.set(sentence, reading)
-  const hint = await reading
-  if (hint === undefined) return extendError(failure, { isExplained: true })
-  return extendError(failure, { hint, isExplained: true }, `${sentence}.`)
+  const found = await reading
+  if (found === undefined) return extendError(failure, { isExplained: true })
+  return extendError(failure, { hint: found.hint, isExplained: true }, found.sentence)
 }
 
-/** Returns what to do about a queue that does not exist; undefined if it exists, or if that is not known. */
-async function findHint(cli: Cli, place: Queue, isKnownToMiss: boolean): Promise<string | undefined> {
+/** Returns what is missing, and what to do about it; undefined if the queue exists, or if that is not known. */
+async function explain(
+  cli: Cli,
+  place: Queue,
+  failure: MergeqError,
+  isKnownToMiss: boolean,
+): Promise<Explanation | undefined> {
+  const sentence = `${describeMissingQueue(place)}.`
   try {
     if (!isKnownToMiss && (await hasQueue(withoutMessages(cli.client()), place)) !== false) return undefined
     const other = await cli.settings.findOtherBranch(place.targetBranch)
     if (other !== undefined)
-      return `The base of this job is ${place.targetBranch}. Use -b ${shellWord(other)}, or set MERGEQ_TARGET_BRANCH.`
-    const named = await readBranches(cli, place.repo)
+      return {
+        sentence,
+        hint: `The base of this job is ${place.targetBranch}. Use -b ${shellWord(other)}, or set MERGEQ_TARGET_BRANCH.`,
+      }
+    const { branches: named, failure: metricsFailure } = await readBranches(cli, place.repo)
+    if (metricsFailure !== undefined && isSameRefusal(metricsFailure, failure))
+      return {
+        sentence: 'The service answered 404.',
+        hint: `Check the base URL (now ${await cli.settings.require('baseUrl')}), --repo and --target-branch.`,
+      }
     if (named === undefined) return undefined
     // The metrics of the last hour may name a queue that was deleted.
     const branches = named.filter(branch => branch !== place.targetBranch)
     const anyQueue = { repo: null, targetBranch: null }
-    return [
+    const hint = [
       suggestName(place.targetBranch, branches) ??
         (branches.length === 0 ? [] : `It has queues for: ${joinTruncated(branches)}.`),
       'Check --repo and --target-branch.',
@@ -68,20 +89,28 @@ async function findHint(cli: Cli, place: Queue, isKnownToMiss: boolean): Promise
     ]
       .flat()
       .join('\n')
+    return { sentence, hint }
   } catch {
     cli.host.interrupted.throwIfAborted()
     return undefined
   }
 }
 
-/**
- * Returns the branches of the queues that the metrics of a repository name. Undefined if they cannot be read: then the
- * base URL may be wrong, and a 404 says nothing about a queue.
- */
-async function readBranches(cli: Cli, repo: Repository): Promise<readonly string[] | undefined> {
+/** Whether two requests were refused in the same words: then no operation may be at this address. */
+const isSameRefusal = ({ details: one }: MergeqError, { details: other }: MergeqError): boolean =>
+  one.status === other.status &&
+  one.serviceMessage !== undefined &&
+  one.serviceMessage === other.serviceMessage
+
+/** Returns the branches of the queues that the metrics of a repository name, or why they cannot be read. */
+async function readBranches(
+  cli: Cli,
+  repo: Repository,
+): Promise<{ readonly branches?: readonly string[]; readonly failure?: MergeqError | undefined }> {
   const once = { once: true, quiet: true }
-  const { response } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, once)
-  if (response === undefined) return undefined
+  const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, once)
+  if (response === undefined) return { failure }
   const queues = queuesIn(response.bytes, repo).map(({ values }) => values)
-  return queues.filter(queue => isSameRepository(queue.repo, repo)).map(({ targetBranch }) => targetBranch)
+  const ofRepository = queues.filter(queue => isSameRepository(queue.repo, repo))
+  return { branches: ofRepository.map(({ targetBranch }) => targetBranch) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, mergeq } from '../support/harness.ts'
+import { type Answer, knowingNothing, mergeq } from '../support/harness.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
 
@@ -51,8 +51,8 @@ describe('the body of `api` decides what is named', () => {
   })
 
   test('in messages', async () => {
-    const answer = () => ({ status: 404, body: 'Not Found' })
-    const { code, err } = await mergeq('api cancelPullRequest -F pr.number=8', { env: where, answer })
+    const setting = { env: where, answer: knowingNothing }
+    const { code, err } = await mergeq('api cancelPullRequest -F pr.number=8', setting)
     expect({ code, err }).toEqual({
       code: 5,
       err: expect.stringContaining('#8 is not in the queue for main of'),

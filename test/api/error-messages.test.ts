@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { serviceMessageOf } from '../../src/api/error-response.ts'
 import {
   type Answer,
+  knowingNothing,
   mergeq,
   type Outcome,
   openStory,
@@ -221,10 +222,38 @@ describe('the messages', () => {
     [`flaky get ${id} ${org}`, 'The service did not find the test in acme/web'],
     ['api nothing', 'HOST returned 404 (not found)'],
   ])('404 to %s names what was asked for', async (line, what) => {
-    const { code, err } = await mergeq(line, { answer: always(404, 'Not Found') })
+    const { code, err } = await mergeq(line, { answer: knowingNothing })
     expect(code).toBe(5)
     expect(err.replace(/127\.0\.0\.1:\d+/, 'HOST').split('\n')[0]).toBe(`mergeq: ${what}.`)
   })
+
+  test.each(['pr get 7', 'queue get', 'pr cancel 7'])(
+    'a 404 of %s that the metrics have, too, names the base URL first',
+    async line => {
+      const answer = always(404, '404 page not found')
+      const { code, err, requests } = await mergeq(`${line} -R acme/web -b main`, { answer })
+      expect(code).toBe(5)
+      expect(err.replace(/127\.0\.0\.1:\d+/, 'HOST')).toContain(
+        'mergeq: The service answered 404.\n  Check the base URL (now http://HOST/v1), --repo and --target-branch.\n',
+      )
+      expect(requests.filter(({ path }) => path.includes('Metrics'))).toHaveLength(1)
+      const once = await mergeq(`${line} -R acme/web -b main --retries 0`, { answer })
+      expect(once.requests).toHaveLength(1)
+    },
+  )
+
+  test.each(['pr get 7', 'metrics', 'flaky list'])(
+    'a rejected key of another version of the API is named by %s',
+    async line => {
+      const setting = { answer: always(401), env: { ...queueEnv, MERGEQ_TOKEN: 'trunk_v2_0123456789' } }
+      const { code, err } = await mergeq(line, setting)
+      expect(code).toBe(4)
+      expect(err).toContain('The token begins with trunk_v2_: it is a key of another version of the API.')
+      expect(err).not.toContain('0123456789')
+      const usual = await mergeq(line, { ...setting, env: { ...queueEnv, MERGEQ_TOKEN: 'tok_0123456789' } })
+      expect(usual.err).not.toContain('trunk_v2_')
+    },
+  )
 
   test('a 404 with a web page says that the base address may be wrong', async () => {
     const { code, err } = await mergeq(`pr get 7 ${where}`, { answer: always(404, page) })

@@ -3,7 +3,7 @@ import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { completeWords } from '../../src/cli/complete.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import { mergeq, queueEnv } from '../support/harness.ts'
+import { knowingNothing, mergeq, queueEnv } from '../support/harness.ts'
 
 const answer = () => ({ body: '{}' })
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
@@ -127,7 +127,7 @@ test('completion offers the name of every operation', async () => {
 test('a hosted operation that is missing says so, whatever its name', async () => {
   const { code, err } = await mergeq('api listPullRequests', {
     env: queueEnv,
-    answer: () => ({ status: 404, body: 'Not Found' }),
+    answer: knowingNothing,
   })
   expect(code).toBe(5)
   expect(err).toContain(' has no operation listPullRequests (404).\n')

@@ -43,6 +43,12 @@ export function useConnections(): void {
   })
 }
 
+/** A service that knows nothing of what is asked for: the metrics answer in other words than the other operations. */
+export const knowingNothing: Script = ({ path }) => ({
+  status: 404,
+  body: path.includes('Metrics') ? 'no metrics' : 'Not Found',
+})
+
 export async function serveScript(answer: Script): Promise<Service> {
   const { baseUrl, requests, close } = await startTestServer({ answer, isInProcess: !usesConnections })
   return { baseUrl: baseUrl(), requests, close }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
-import { mergeq, openStory, type Seen } from '../../support/harness.ts'
+import { knowingNothing, mergeq, openStory, type Seen } from '../../support/harness.ts'
 
 const record = {
   state: 'testing',
@@ -74,8 +74,7 @@ test('`pr get --timeline` has a row for each event on a pipe, and the record whe
 })
 
 test('an unknown pull request ends with exit code 5', async () => {
-  const answer = () => ({ status: 404, body: 'not found' })
-  const { code, out, err } = await mergeq('pr get 9 -R acme/web -b main', { answer })
+  const { code, out, err } = await mergeq('pr get 9 -R acme/web -b main', { answer: knowingNothing })
   expect({ code, out }).toEqual({ code: 5, out: '' })
   expect(err).toMatch(/^mergeq: #9 is not in the queue for main of acme\/web\./)
 })

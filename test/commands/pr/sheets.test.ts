@@ -184,7 +184,7 @@ describe('a rejected change of a finished pull request on a terminal', () => {
     ({ path }: Seen): Answer =>
       path.endsWith('/getSubmittedPullRequest')
         ? { body: JSON.stringify({ ...record, state, isCurrentlySubmittedToQueue }) }
-        : { status, body: 'no' }
+        : { status, body: path.includes('Metrics') ? 'no metrics' : 'no' }
 
   test.each([
     ['pr cancel 7', 'MERGED', 404, 5, '#7 is already merged.'],
@@ -201,7 +201,10 @@ describe('a rejected change of a finished pull request on a terminal', () => {
 
   test.each([
     ['pr cancel 7', rejecting('PENDING', 404, true)],
-    ['pr cancel 7', (): Answer => ({ status: 404, body: 'no' })],
+    [
+      'pr cancel 7',
+      ({ path }: Seen): Answer => ({ status: 404, body: path.includes('Metrics') ? 'no metrics' : 'no' }),
+    ],
     ['pr submit 7', rejecting('FAILED', 400)],
   ])('keeps another reason: %s, %#', async (line, answer) => {
     const { err } = await show(line, answer, { columns: 200 })
