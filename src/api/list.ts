@@ -191,7 +191,8 @@ class ListProgress {
     const sightings = records.map(record => this.#see(record))
     const unseen = records.filter((_, index) => sightings[index]?.isFirst)
     this.#repeated += records.length - unseen.length
-    const wanted = unseen.filter(record => this.#keeps(record))
+    const { complete = (record: JsonObject) => record } = this.#list
+    const wanted = unseen.filter(record => this.#keeps(record)).map(record => complete(record))
     this.#wanted += wanted.length
     const hasNew = sightings.some(({ isNew }) => isNew)
     const { token, problem } =

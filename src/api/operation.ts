@@ -290,6 +290,8 @@ export interface List {
   readonly describesFilters?: boolean
   /** Returns a hint for a list of which every record is hidden. */
   hintIfEmpty?(): EmptyListHint | undefined
+  /** Returns a record with what mergeq adds to it. */
+  complete?(record: JsonObject): JsonObject
   /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
   readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
   /** The summary of what was read: a sentence. */
@@ -367,7 +369,8 @@ export interface ListOperation<P extends Params = Params, R extends Route = Rout
 /** A list of the pages that an operation reads; the functions are typed from its own `params`. */
 export const listOperation = <const P extends Params, R extends Route>(
   page: Operation<Params, R>,
-  own: Pick<ListOperation<P>, 'params' | 'list' | 'usesServiceTime'>,
+  own: Pick<ListOperation<P>, 'params' | 'list' | 'usesServiceTime'> &
+    Partial<Pick<Operation, 'response' | 'document'>>,
 ): ListOperation<P, R> => {
   const list: ListOperation<P>['list'] = (values, now, nameOf) => ({
     ...own.list(values, now, nameOf),

@@ -1,17 +1,14 @@
-import { isChange, type Operation, operationName, type Param } from '../api/operation.ts'
+import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import { usageError } from '../base/errors.ts'
-import { isObject, type JsonObject, parseJson } from '../base/json.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
-import { isKnownState, normalizeState } from '../domain/states.ts'
-import { formatInteger, shorten } from '../values/format.ts'
 import { parsePullRequest, readReference } from '../values/pull-request.ts'
 import { type Queue, type Repository, repositoryKey } from '../values/repository.ts'
 import { shellQuote } from '../values/suggested-command.ts'
-import { branchName, readText } from '../values/text.ts'
+import { branchName } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
 import { findSimilarField } from './fields.ts'
-import { openInput } from './input-files.ts'
+import type { PullRequestItem } from './input-items.ts'
 import {
   type FlagInput,
   flag,
@@ -70,94 +67,8 @@ export const cutListSentence = (count: string): string =>
 
 export const webOption = flag('Open the page in the browser instead of printing', { short: 'w' })
 
-const maxItems = 10_000
-
-/** Bytes of standard input; far more than the receipts of 10,000 pull requests have. */
-const maxInputSize = 16 * 1024 * 1024
-
-/**
- * Reads what the lines of standard input name, at most 10,000 items; empty lines are ignored.
- *
- * @param noun what the items are, in the plural: `pull requests`
- * @param hint what to write if there are none
- * @param mayBeEmpty whether no line at all is no error
- */
-export async function readInputItems<T>(
-  noun: string,
-  hint: string,
-  readLine: (line: string) => readonly T[],
-  context: ParseContext,
-  mayBeEmpty = false,
-): Promise<readonly T[]> {
-  const text = await readText(openInput('-', context), 'Standard input', maxInputSize)
-  const lines = text.split(/\r?\n/).filter(line => line.trim() !== '')
-  if (lines.length === 0 && !mayBeEmpty)
-    throw usageError('Standard input was empty; the previous command may have failed.', hint)
-  const items = lines.flatMap(readLine)
-  if (items.length <= maxItems) return items
-  throw usageError(
-    `Too many ${noun} (${formatInteger(items.length)}): the limit is ${formatInteger(maxItems)}.`,
-    'Split the list, and run the command once for each part.',
-  )
-}
-
-/** Whether a line of an earlier run needs no further work; undefined when it is not a line of mergeq. */
-function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
-  if (type === 'change') return true
-  if (type === 'result') return typeof exit === 'number' ? exit === 0 : undefined
-  return typeof ok === 'boolean' ? ok : undefined
-}
-
-/**
- * The pull request in a row that mergeq printed: of `pr list` each one, with a known state and a time, of receipts those
- * that were no success.
- */
-function wordsInRow(line: string): readonly string[] {
-  const [pr = '', second = '', third = ''] = line.split('\t')
-  if (second === 'true') return []
-  if (second === 'false') return [pr]
-  if (isKnownState(normalizeState(second)) && !Number.isNaN(Date.parse(third))) return [pr]
-  throw usageError(
-    `'${line.slice(0, 80)}' is not a row of \`mergeq pr list\` or the JSON of an earlier change.`,
-    'Write one pull request per line: a number, a URL, or what `mergeq pr list` prints on a pipe.',
-  )
-}
-
-/** A pull request as it is typed, with the branch of the record that names it. */
-interface NamedPullRequest {
-  readonly word: string
-  readonly targetBranch?: string
-}
-
-/** The pull request as it is typed, or from a row, a receipt or a result of a wait that was not a success. */
-function pullRequestsIn(line: string, operation: Operation | undefined): readonly NamedPullRequest[] {
-  if (line.trim().includes('\t')) return wordsInRow(line).map(word => ({ word }))
-  if (!line.trim().startsWith('{')) return [{ word: line.trim() }]
-  const receipt = parseJson(line)
-  const done = isObject(receipt) ? isDone(receipt) : undefined
-  if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
-    throw usageError(
-      `Standard input has JSON that is not the result of an earlier run: '${shorten(line, 40)}'.`,
-      'Pipe `mergeq pr list` without --json, or write one pull request per line: a number, a URL or a result with --json.',
-    )
-  const change = operation !== undefined && isChange(operation) ? operationName(operation.route) : undefined
-  if (change !== undefined && typeof receipt.operation === 'string' && receipt.operation !== change)
-    throw usageError(
-      `Standard input has the receipt of another operation: ${receipt.operation}, not ${change}.`,
-      'Name the pull requests, or pipe the receipts of the same command.',
-    )
-  if (done) return []
-  const { pr, repo, targetBranch } = receipt
-  return [
-    {
-      word: typeof repo === 'string' ? `https://${repo}/pull/${pr}` : String(pr),
-      ...(typeof targetBranch === 'string' ? { targetBranch } : {}),
-    },
-  ]
-}
-
 /** Returns the arguments of a pull request in the queue that its record names; `-b` may not name another one. */
-function argsInQueue(args: ParsedArgs, { word, targetBranch }: NamedPullRequest): ParsedArgs {
+function argsInQueue(args: ParsedArgs, { word, targetBranch }: PullRequestItem): ParsedArgs {
   const own = argsForPullRequest(args, word)
   if (targetBranch === undefined) return own
   const typed = args.get('--target-branch')?.[0]
@@ -223,15 +134,16 @@ async function withoutRepeats(
   requests: readonly ParsedArgs[],
   { settings }: ParseContext,
 ): Promise<readonly ParsedArgs[]> {
-  const named = requests.map(request => request.get('--repo')?.[0])
-  // A number is compared with an address: it belongs to the repository of the settings.
-  const isMixed = named.includes(undefined) && named.some(repo => repo !== undefined)
-  const own = isMixed ? await settings.read('repo') : undefined
+  // What is only a number is compared with an address or a record: it belongs to the queue of the settings.
+  const isMixed = (name: string) =>
+    requests.some(request => request.has(name)) && requests.some(request => !request.has(name))
+  const ownRepo = isMixed('--repo') ? await settings.read('repo') : undefined
+  const ownBranch = isMixed('--target-branch') ? await settings.read('targetBranch') : undefined
   const unique = new Map<string, ParsedArgs>()
-  for (const [index, each] of requests.entries()) {
-    const repo = named[index] ?? (own && repositoryKey(own)) ?? ''
-    const branch = branchName(each.get('--target-branch')?.[0] ?? '')
-    const key = `${repo.toLowerCase()} ${each.get('pr')} ${branch}`
+  for (const each of requests) {
+    const repo = each.get('--repo')?.[0] ?? (ownRepo && repositoryKey(ownRepo)) ?? ''
+    const branch = branchName(each.get('--target-branch')?.[0] ?? ownBranch ?? '')
+    const key = `${repo.toLowerCase()} ${branch} ${each.get('pr')}`
     if (!unique.has(key)) unique.set(key, each)
   }
   return [...unique.values()]
@@ -273,21 +185,15 @@ export async function readPullRequestArgs(
   args: ParsedArgs,
   context: InputContext,
 ): Promise<readonly ParsedArgs[]> {
-  const hint = 'If no pull request is no mistake, add --if-empty ok.'
   const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
-  const read = typed.includes('-')
-    ? await readInputItems(
-        'pull requests',
-        hint,
-        line => pullRequestsIn(line, context.operation),
-        context,
-        mayBeEmpty,
-      )
-    : []
-  const words = typed.flatMap((word): readonly NamedPullRequest[] => (word === '-' ? read : [{ word }]))
-  if (words.length === 0) await context.logger.info('Standard input names no pull request: nothing to do.')
-  return withoutRepeats(
-    words.map(word => argsInQueue(args, word)),
-    context,
-  )
+  const all: ParsedArgs[] = []
+  for (const word of typed) {
+    if (word !== '-') all.push(argsForPullRequest(args, word))
+    else {
+      const { readPullRequestItems } = await import('./input-items.ts')
+      const items = await readPullRequestItems(mayBeEmpty, context)
+      all.push(...items.map(item => argsInQueue(args, item)))
+    }
+  }
+  return withoutRepeats(all, context)
 }

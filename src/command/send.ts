@@ -115,7 +115,9 @@ export async function webPage(cli: Cli, page: string | undefined): Promise<strin
 export const isSheet = (requests: readonly unknown[], { args }: Cli): boolean =>
   requests.length === 1 && !args.has('--output')
 
-interface ForEachOptions {
+interface ForEachOptions<T> {
+  /** Returns what is printed of something that the service does not know, beside the error. */
+  unknown?(item: T): Result | undefined
   readonly atOnce?: number
   readonly stopOnError?: boolean
 }
@@ -131,13 +133,15 @@ export async function forEach<T extends Resource>(
   operation: Operation,
   items: readonly T[],
   work: (item: T) => Promise<Shown | Printed>,
-  options: ForEachOptions = {},
+  { unknown, ...options }: ForEachOptions<T> = {},
 ): Promise<number> {
   const { report } = await each(cli, operation, items, work, {
     ...options,
     resource: item => item,
     async print({ item, result, failure }) {
       if (failure !== undefined) await printFailure(cli, operation, item, failure)
+      const missing = failure?.kind === 'not-found' ? unknown?.(item) : undefined
+      if (missing !== undefined) await cli.printer.add(missing)
       if (result === undefined || result === 'printed') return undefined
       if (result.opens === undefined) await cli.printer.add(result)
       else await openPage(result.opens, cli)

@@ -10,7 +10,8 @@ import { isNotFound } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { testSlots } from '../domain/queue-entries.ts'
 import { stateOf } from '../domain/states.ts'
-import type { PullRequest } from '../values/pull-request.ts'
+import { type PullRequest, placeFieldsOf } from '../values/pull-request.ts'
+import { type Repository, repositoryName } from '../values/repository.ts'
 import { type ExplainSources, type Explanation, explanationOf } from './explain-pull-request.ts'
 
 /**
@@ -59,8 +60,9 @@ export async function explain(
 }
 
 /** Returns an explanation as JSON: `explanationRecord`. */
-export function explanationJson(explanation: Explanation): JsonObject {
-  const { head: _, ...document } = explanation
+export function explanationJson({ head: _, ...explanation }: Explanation, repo: Repository): JsonObject {
+  const { url } = placeFieldsOf({ ...explanation, repo })
+  const document = { ...explanation, repo: repositoryName(repo), url }
   const next = explanation.next.map(({ command, why }) => ({ command, why }))
   if (explanation.testRun === null) return { ...document, next, testRun: null }
   const { id, status, failingChecks, pending, missing } = explanation.testRun

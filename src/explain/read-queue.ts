@@ -9,7 +9,7 @@ import { serviceStart } from '../api/service-time.ts'
 import { isNotFound, isPermanent, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import type { Queue } from '../values/repository.ts'
+import type { Queue, Repository } from '../values/repository.ts'
 import {
   explanationOfQueue,
   type QueueExplanation,
@@ -124,8 +124,8 @@ async function readNotReadyCount(
 }
 
 /** Returns an explanation as JSON: `queueExplanationRecord`. */
-export const queueExplanationJson = (explanation: QueueExplanation): JsonObject => ({
+export const queueExplanationJson = (explanation: QueueExplanation, repo: Repository): JsonObject => ({
   ...explanation,
-  head: explanation.head === null ? null : explanationJson(explanation.head),
+  head: explanation.head === null ? null : explanationJson(explanation.head, repo),
   next: explanation.next.map(({ command, why }) => ({ command, why })),
 })

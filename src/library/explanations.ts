@@ -10,7 +10,7 @@ import type { OpenCall } from './methods.ts'
 export async function explainOpened({ client, values }: OpenCall): Promise<CallOutcome> {
   const pullRequest = values as PullRequest
   const commandFor = nextCommands(client.settings, pullRequest)
-  return { document: explanationJson(await explain(pullRequest, client, commandFor)) }
+  return { document: explanationJson(await explain(pullRequest, client, commandFor), pullRequest.repo) }
 }
 
 /** Explains a queue. */
@@ -20,5 +20,5 @@ export async function explainOpenedQueue({ client, values }: OpenCall): Promise<
     ofQueue: nextQueueCommands(client.settings, queue),
     ofPullRequest: pr => nextCommands(client.settings, { ...queue, pr }),
   })
-  return { document: queueExplanationJson(explanation) }
+  return { document: queueExplanationJson(explanation, queue.repo) }
 }

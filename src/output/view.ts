@@ -120,6 +120,13 @@ export const receiptColumns = columns(
   ['MESSAGE', 'message'],
 )
 
+/** Where a pull request is, in rows and CSV. */
+export const placeColumns = columns(
+  ['REPO', 'repo'],
+  ['TARGET BRANCH', 'targetBranch', 'plain', { csvName: 'targetBranch' }],
+  ['URL', 'url'],
+)
+
 /** The columns of a table of pull requests on a terminal. */
 export const pullRequestColumns = columns(
   ['PR', 'prNumber', 'pr'],

@@ -78,7 +78,7 @@ const hintInsteadOf = (text: string): string =>
     ? `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
     : text.includes('://')
       ? 'Use the URL of a pull request; pr testing and pr explain also take a URL with the ID of a test run.'
-      : `Use a number (123 or '#123', at most ${maxPullRequestNumber}), acme/web#123 or the URL of the pull request.`
+      : "Use a number (123 or '#123'), acme/web#123 or the URL of the pull request."
 
 /** Reads a pull request; throws a usage error for a text that is none (docs/reference/cli.md, "Pull requests"). */
 export function parsePullRequest(text: string): Reference {
@@ -113,3 +113,10 @@ export function readReference(
 
 export const urlOfPullRequest = (repo: Repository, pr: number): string =>
   `https://${repositoryName(repo)}/pull/${pr}`
+
+/** Where a pull request is, for the record that a script goes on with. */
+export const placeFieldsOf = ({ repo, targetBranch, pr }: PullRequest) => ({
+  repo: repositoryName(repo),
+  targetBranch,
+  url: urlOfPullRequest(repo, pr),
+})

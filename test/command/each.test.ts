@@ -56,7 +56,12 @@ describe('one failure', () => {
     )
     expect({ code, out, requests: requests.length }).toEqual({
       code: 6,
-      out: '{"state":"TESTING"}\n{"state":"TESTING"}\n',
+      out: [7, 9]
+        .map(
+          pr =>
+            `{"state":"TESTING","repo":"github.com/acme/web","targetBranch":"main","url":"https://github.com/acme/web/pull/${pr}"}\n`,
+        )
+        .join(''),
       requests: 1 + 3,
     })
     expect(JSON.parse(err).error.message).toContain('#8')
@@ -195,14 +200,19 @@ describe('- takes up what an earlier run left', () => {
     '7\tnothing\t2026-01-05T12:00:00Z',
     '7\tpending\tsoon',
     '7\t8',
-    '{"type":"result","pr":7}',
-    '{"pr":7}',
+    '7\tmerged\tMERGED\t4',
     '{"type":"result","exit":3}',
+    '{"state":"FAILED"}',
+    '{"pr":"7a"}',
+    '{"pr":0}',
+    '[7.5]',
+    '{"pr":7',
     '{"pullRequests":[]}',
+    '{"type":"change","pr":7,"from":null,"to":"FAILED"}',
   ])('%s is refused', async input => {
     const { code, err, requests } = await run('pr submit -', () => ({ body: 'OK' }), { input })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toMatch(/`mergeq pr list`/)
+    expect(err).toMatch(/pr list|--if-empty ok/)
   })
 })
 

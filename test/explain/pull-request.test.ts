@@ -382,14 +382,14 @@ test('property: any records give a complete verdict that JSON can hold', () => {
   })).value
   const object = fc.dictionary(words, json)
   const optional = fc.option(object, { nil: undefined })
-  const keys = Object.keys(explanationJson(explanationOf(nothing))).sort()
+  const keys = Object.keys(explanationJson(explanationOf(nothing), nothing.repo)).sort()
   fc.assert(
     fc.property(optional, optional, object, (one, two, three) => {
       const read = { record: one, queue: two, run: parseTestRun('r', three) }
       const judged = explanationOf({ ...nothing, ...read })
-      expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
+      expect(Object.keys(explanationJson(judged, nothing.repo)).sort()).toEqual(keys)
       expect(judged.reasons.length).toBeGreaterThan(0)
-      expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
+      expect(JSON.stringify(explanationJson(judged, nothing.repo))).not.toContain('undefined')
       const cells = explanationRows(judged).flatMap(row => Object.values(row))
       expect(cells.every(cell => typeof cell === 'string')).toBe(true)
       const prose = explanationProse(judged, pageUrl, noon).map(plainText)

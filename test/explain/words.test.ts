@@ -27,7 +27,10 @@ function explain(source: JsonObject, run?: JsonObject): string {
     unread: [],
     now: noon,
   })
-  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain } = explanationJson(explanation)
+  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain } = explanationJson(
+    explanation,
+    parseRepository('acme/web'),
+  )
   const { safe = null, needsChange = null } = submitAgain as JsonObject
   const prose = explanationProse(explanation, 'https://github.com/acme/web/pull/7', noon).map(plainText)
   const json = JSON.stringify({ reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange })

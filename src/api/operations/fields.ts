@@ -193,10 +193,28 @@ export const pullRequestRecord: RecordType = {
 
 export const stacked = field('boolean', 'Whether the pull requests below it are tested and merged with it.')
 
+/** Where a pull request is, which mergeq adds to records for scripts that go on with them. */
+export const placeFields = {
+  repo: field('string', 'As `host/owner/name`.'),
+  targetBranch: text,
+  url: field('string', 'The page of the pull request.'),
+}
+
 /** What `pr get` prints: the record of the service, and what mergeq concludes from it. */
 export const shownPullRequestRecord: RecordType = {
   ...pullRequestRecord,
   fields: { ...pullRequestRecord.fields, stacked },
+}
+
+/** What `pr get` prints of one of several pull requests; of an unknown one only its number and `"state":null`. */
+export const listedPullRequestRecord: RecordType = {
+  ...pullRequestRecord,
+  fields: {
+    ...shownPullRequestRecord.fields,
+    state: field('PullRequestState | null'),
+    pr: field('number', 'Of an unknown pull request.'),
+    ...placeFields,
+  },
 }
 
 /** A test run (docs/reference/service.md, "getMergeQueueTestingDetails"). */
@@ -321,4 +339,15 @@ export const testingResultListRecord: RecordType = {
     totalItems: number,
     window: windowField('TestRunWindow'),
   },
+}
+
+/** A result as `queue runs` and `listTestRuns` give it. */
+export const listedTestingResultRecord: RecordType = {
+  ...testingResultRecord,
+  fields: { ...testingResultRecord.fields, ...placeFields },
+}
+
+export const listedTestingResultListRecord: RecordType = {
+  ...testingResultListRecord,
+  fields: { ...testingResultListRecord.fields, testingResults: required(list(listedTestingResultRecord)) },
 }

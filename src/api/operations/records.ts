@@ -8,6 +8,7 @@ import {
   nullable,
   number,
   oneOf,
+  placeFields,
   type RecordType,
   stacked,
   text,
@@ -113,6 +114,8 @@ export const explanationRecord: RecordType = {
       summary: 'What could not be read.',
       fields: allRequired({ what: field(oneOf('queue', 'test run')), why: text }),
     }),
+    repo: placeFields.repo,
+    url: placeFields.url,
   }),
 }
 

@@ -1,12 +1,18 @@
 import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { countRead } from '../../values/format.ts'
 import { keptDays, parseKeptRange } from '../../values/kept-range.ts'
+import { placeFieldsOf } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
 import { choice, instant, integer, moment, type Type } from '../../values/types.ts'
 import { defineOperation, listOperation, listParams, type Pages, param, queueParams } from '../operation.ts'
 import { listDecoder, missingPartErrorWithMessage } from '../response.ts'
-import { testingResultListRecord, testingResultRecord } from './fields.ts'
+import {
+  listedTestingResultListRecord,
+  listedTestingResultRecord,
+  testingResultListRecord,
+  testingResultRecord,
+} from './fields.ts'
 import { pullRequestNumber } from './pull-requests.ts'
 
 const resultPages: Pages = {
@@ -95,6 +101,8 @@ export const listTestRuns = listOperation(testingResultsPage, {
     ),
     ...listParams('results', 'take'),
   },
+  response: listedTestingResultRecord,
+  document: listedTestingResultListRecord,
   usesServiceTime: true,
   list({ repo, targetBranch, since, until, outcome, pr, ...values }, now, nameOf) {
     const range = parseKeptRange(since ?? '24h', until, now, nameOf)
@@ -110,6 +118,12 @@ export const listTestRuns = listOperation(testingResultsPage, {
       hiddenBy(record) {
         if (outcome !== undefined && outcomeOf(record) !== outcome) return nameOf('outcome')
         return pr === undefined || getNumber(record, 'prNumber') === pr ? undefined : nameOf('pr')
+      },
+      complete(record) {
+        const number = getNumber(record, 'prNumber')
+        return number === undefined
+          ? record
+          : { ...record, ...placeFieldsOf({ repo, targetBranch, pr: number }) }
       },
       describesFilters: true,
       describe: ({ shown, isWhole }) =>

@@ -6,7 +6,7 @@ import { usageError } from '../../base/errors.ts'
 import { get } from '../../base/json.ts'
 import { mapConcurrent, maxConcurrent } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { readInputItems, yesOption } from '../../command/common-inputs.ts'
+import { yesOption } from '../../command/common-inputs.ts'
 import { canPrompt, confirm } from '../../command/confirm.ts'
 import { resourceName } from '../../command/each.ts'
 import type { Input, OptionDefinition } from '../../command/inputs.ts'
@@ -96,7 +96,8 @@ const flagLinks: Input<readonly TypedLink[]> = {
       return [{ test: text('test').parse(test), ticket: ticketType.parse(...(args.get('ticket') ?? [])) }]
     if (ticket !== undefined)
       throw usageError('A ticket cannot be used with `-`: each line has its own.', lineHint)
-    return readInputItems('links', lineHint, line => [readLine(line)], context)
+    const { linesOf, readInputItems } = await import('../../command/input-items.ts')
+    return readInputItems({ noun: 'links', hint: lineHint }, text => linesOf(text).map(readLine), context)
   },
 }
 

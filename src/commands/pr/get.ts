@@ -1,5 +1,5 @@
 import type { ParamValues } from '../../api/operation.ts'
-import { shownPullRequestRecord } from '../../api/operations/fields.ts'
+import { listedPullRequestRecord, shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -13,8 +13,8 @@ import { forEach, isSheet, read, readForPerson, send, webPage } from '../../comm
 import { paramsOf, pullRequests, setOf } from '../../command/values.ts'
 import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
-import { columns, singleRecord } from '../../output/view.ts'
-import { type PullRequest, urlOfPullRequest } from '../../values/pull-request.ts'
+import { columns, placeColumns, type Result, singleRecord } from '../../output/view.ts'
+import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
 
 /** A pull request by its number, or by its head branch. */
@@ -62,8 +62,8 @@ export const prGetCommand = command({
     web: webOption,
   },
   set: setOf(getSubmittedPullRequest),
-  documents: [shownPullRequestRecord],
-  fields: serviceFields(shownPullRequestRecord, recordColumns),
+  documents: [shownPullRequestRecord, listedPullRequestRecord],
+  fields: serviceFields(listedPullRequestRecord, [...recordColumns, ...placeColumns]),
   exits: outcomes,
   examples: [
     'mergeq pr get 123',
@@ -82,48 +82,68 @@ export const prGetCommand = command({
     const readOfSeveral = isTogether
       ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
       : async () => undefined
-    return forEach(cli, getSubmittedPullRequest, wanted, async place => {
-      const { repo, targetBranch } = place
-      // The queue has the position of a single pull request.
-      const queue =
-        wanted.length === 1 && !web ? await readForPerson(cli, getQueue, { repo, targetBranch }) : undefined
-      const values = { ...place, ...included }
-      const known = await readOfSeveral(place)
-      const isRepeated = grace > 0 && !cli.options.dryRun
-      const sent =
-        known !== undefined
-          ? undefined
-          : isRepeated
-            ? await readWithGrace(cli, values, grace)
-            : await send(cli, getSubmittedPullRequest, values)
-      if (sent === 'printed') return sent
-      const found = known ?? sent?.response.records[0] ?? {}
-      const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
-      const record = { prNumber: values.pr, ...shown }
-      const table = { columns: recordColumns, rows: [record] }
-      // A script that reads JSON does not load what draws.
-      const view =
-        drawsResults(cli) || includeTimeline === true
-          ? await (await import('./get/view.ts')).viewPullRequest(
-              record,
-              values,
-              queue,
-              isSheet(wanted, cli),
-              cli,
-            )
-          : {}
-      const number = getNumber(record, 'prNumber')
-      const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
-      return {
-        ...singleRecord(shown),
-        ...table,
-        ...view,
-        opens: web ? await webPage(cli, page) : undefined,
-        exit: exitStatus ? outcomeOfRecord(record) : 'ok',
-      }
-    })
+    const unknown = wanted.length > 1 ? (place: WantedPullRequest) => unknownResult(place, cli) : undefined
+    const options = unknown === undefined ? {} : { unknown }
+    return forEach(
+      cli,
+      getSubmittedPullRequest,
+      wanted,
+      async item => {
+        const { repo, targetBranch } = item
+        // The queue has the position of a single pull request.
+        const queue =
+          wanted.length === 1 && !web ? await readForPerson(cli, getQueue, { repo, targetBranch }) : undefined
+        const values = { ...item, ...included }
+        const known = await readOfSeveral(item)
+        const isRepeated = grace > 0 && !cli.options.dryRun
+        const sent =
+          known !== undefined
+            ? undefined
+            : isRepeated
+              ? await readWithGrace(cli, values, grace)
+              : await send(cli, getSubmittedPullRequest, values)
+        if (sent === 'printed') return sent
+        const found = known ?? sent?.response.records[0] ?? {}
+        const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
+        const record = { prNumber: values.pr, ...shown }
+        const number = getNumber(record, 'prNumber')
+        const place = number === undefined ? {} : placeFieldsOf({ repo, targetBranch, pr: number })
+        const table = { columns: columnsOf(cli), rows: [{ ...record, ...place }] }
+        // A script that reads JSON does not load what draws.
+        const view =
+          drawsResults(cli) || includeTimeline === true
+            ? await (await import('./get/view.ts')).viewPullRequest(
+                record,
+                values,
+                queue,
+                isSheet(wanted, cli),
+                cli,
+              )
+            : {}
+        const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+        return {
+          ...singleRecord(wanted.length > 1 ? { ...shown, ...place } : shown),
+          ...table,
+          ...view,
+          opens: web ? await webPage(cli, page) : undefined,
+          exit: exitStatus ? outcomeOfRecord(record) : 'ok',
+        }
+      },
+      options,
+    )
   },
 })
+
+/** The columns of rows and CSV also say where the pull request is. */
+const columnsOf = ({ options }: Cli) =>
+  options.format.name === 'markdown' ? recordColumns : [...recordColumns, ...placeColumns]
+
+/** What is printed of an unknown pull request, one of several, where a script reads it. */
+function unknownResult({ repo, targetBranch, pr }: WantedPullRequest, cli: Cli): Result | undefined {
+  if (pr === undefined || drawsResults(cli)) return undefined
+  const record = { pr, ...placeFieldsOf({ repo, targetBranch, pr }), state: null }
+  return { ...singleRecord(record), columns: columnsOf(cli), rows: [{ ...record, prNumber: pr }] }
+}
 
 type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
 

@@ -60,7 +60,7 @@ export const queueExplainCommand = command({
         const gap = isFirst ? [] : ['']
         isFirst = false
         await cli.printer.add({
-          ...singleRecord(queueExplanationJson(explanation)),
+          ...singleRecord(queueExplanationJson(explanation, place.repo)),
           ...keyValueTable({}, []),
           rows: [...name, ...queueExplanationRows(explanation)],
           screen: () => ({

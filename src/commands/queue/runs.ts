@@ -1,3 +1,4 @@
+import { listedTestingResultRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
@@ -12,7 +13,7 @@ import {
 import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { type Column, columns, withLinks } from '../../output/view.ts'
+import { type Column, columns, placeColumns, withLinks } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
@@ -69,7 +70,7 @@ export const queueRunsCommand = command({
     limit: limitInput(listTestRuns.params.limit),
   },
   set: setOf(listTestRuns),
-  fields: serviceFields(listTestRuns.response, runColumns),
+  fields: serviceFields(listedTestingResultRecord, [...runColumns, ...placeColumns]),
   examples: [
     'mergeq queue runs',
     'mergeq queue runs --since 7d --outcome failed',
@@ -84,7 +85,7 @@ export const queueRunsCommand = command({
         listTestRuns,
         { ...values, ...place },
         {
-          columns: runColumns,
+          columns: cli.options.format.name === 'markdown' ? runColumns : [...runColumns, ...placeColumns],
           screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(place.repo, pr)),
           ending({ shown, complete, isBroken }) {
             if (isBroken) return undefined

@@ -48,6 +48,9 @@ test('`pr explain` prints a row for each fact on a pipe', async () => {
     'next\tmergeq pr submit 7  (After a fix; without one it will most likely fail again.)',
     'submit again\tafter a change: Read the log of the check. Fix the cause, or the test if it is flaky.',
     'unavailable\tqueue: The service rejected the request for the queue for main of acme/web: no.',
+    'repo\tgithub.com/acme/web',
+    'targetBranch\tmain',
+    'url\thttps://github.com/acme/web/pull/7',
   ])
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
-import { knowingNothing, mergeq, openStory, type Seen } from '../../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const record = {
   state: 'testing',
@@ -38,8 +38,8 @@ test.each([
   ['', { terminal: true }, /^ {2}stack +those below it are tested and merged with it$/m],
   ['-o table', { terminal: true }, /TITLE +STACKED\n.* yes$/m],
   ['-o markdown', {}, /\| stacked \|\n.*\n.* true \|$/m],
-  ['-o csv', {}, /,stacked\r\n.*,true\r$/m],
-  ['', {}, /\ttrue$/m],
+  ['-o csv', {}, /,stacked,repo,targetBranch,url\r\n.*,true,github.com\/acme\/web,/m],
+  ['', {}, /\ttrue\tgithub.com\/acme\/web\t/m],
 ])('says %s that one is stacked, and nothing of one that is not', async (option, setting, expected) => {
   const stacked = { prBaseBranch: 'fix-cart', readiness: { doesBaseBranchMatch: true } }
   const read = async (more: object) => {
@@ -168,5 +168,46 @@ describe('`pr get` of several pull requests', () => {
       expect((await mergeq(`${line} --fields stacked`, { answer })).out).toMatch(/^true\n/)
       expect((await mergeq(`${line} --json`, { answer: answering() })).out).not.toContain('stacked')
     }
+  })
+})
+
+describe('of several, a script gets a record of each', () => {
+  const answer = ({ path, body }: Seen): Answer => {
+    if (path.endsWith('getSubmittedPullRequests')) return { status: 404 }
+    const { number } = JSON.parse(body).pr
+    return number === 7 ? { status: 404, body: 'not found' } : { body: '{"state":"testing","prNumber":8}' }
+  }
+  const print = (flags: string, setting: Setting = {}) =>
+    mergeq(`pr get 7 8 ${where} ${flags}`, { ...setting, answer })
+  const place = (pr: number) => ({
+    repo: 'github.com/acme/web',
+    targetBranch: 'main',
+    url: `https://github.com/acme/web/pull/${pr}`,
+  })
+
+  test('of an unknown one, too, beside the error', async () => {
+    const { code, out, err } = await print('--json')
+    const records = out
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect({ code, records }).toEqual({
+      code: 5,
+      records: [
+        { pr: 7, ...place(7), state: null },
+        { state: 'TESTING', prNumber: 8, ...place(8) },
+      ],
+    })
+    expect(JSON.parse(err).error).toMatchObject({ exit: 5, pr: 7 })
+    expect((await print('-o csv')).out).toMatch(/^7,,.*pull\/7\r\n8,TESTING,.*pull\/8\r$/m)
+  })
+
+  test('a terminal shows those that are known', async () => {
+    expect((await print('', { terminal: true })).out).not.toMatch(/#7\b/)
+  })
+
+  test('one alone stays as the service sent it', async () => {
+    const { out } = await mergeq(`pr get 8 ${where} --json`, { answer })
+    expect(JSON.parse(out)).toEqual({ state: 'TESTING', prNumber: 8 })
   })
 })

@@ -36,11 +36,12 @@ const runs = async (flags: string, answer: NonNullable<Setting['answer']>, setti
 describe('`queue runs`', () => {
   test('prints a row for each result on a pipe', async () => {
     const { code, out, err } = await runs('', service(2))
+    const place = 'github.com/acme/web\tmain\thttps://github.com/acme/web/pull'
     expect({ code, out, err }).toEqual({
       code: 0,
       out:
-        '2026-01-05T12:00:00.000Z\t0\trun-0\tpassed\tmerged\t\t60000\n' +
-        '2026-01-05T11:59:59.000Z\t1\trun-1\tfailed\tmerged\t\t60000\n',
+        `2026-01-05T12:00:00.000Z\t0\trun-0\tpassed\tmerged\t\t60000\t${place}/0\n` +
+        `2026-01-05T11:59:59.000Z\t1\trun-1\tfailed\tmerged\t\t60000\t${place}/1\n`,
       err: '2 results of test runs for main of acme/web that ended from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.\n',
     })
   })

@@ -21,7 +21,7 @@ import { nextCommands } from '../../../explain/next-commands.ts'
 import { explain, explanationJson } from '../../../explain/read-pull-request.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
-import { type PullRequest, urlOfPullRequest } from '../../../values/pull-request.ts'
+import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
 import { readRecord } from '../shared/reads.ts'
 import { describeTimeToMerge } from '../shared/time-to-merge.ts'
@@ -66,9 +66,13 @@ export async function explainAll(
     isFirst = false
     steps.push(...explanation.next)
     await cli.printer.add({
-      ...singleRecord(explanationJson(explanation)),
+      ...singleRecord(explanationJson(explanation, pullRequest.repo)),
       ...keyValueTable({}, []),
-      rows: [...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]), ...explanationRows(explanation)],
+      rows: [
+        ...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]),
+        ...explanationRows(explanation),
+        ...(cli.options.format.name === 'markdown' ? [] : placeRows(pullRequest)),
+      ],
       screen: () => ({ heading }),
     })
   }
@@ -96,6 +100,10 @@ export async function explainAll(
   await cli.printer.end()
   return report()
 }
+
+/** Returns where a pull request is as rows, for a script. */
+const placeRows = (pullRequest: PullRequest): readonly JsonObject[] =>
+  Object.entries(placeFieldsOf(pullRequest)).map(([field, value]) => ({ field, value }))
 
 /** Returns the pull requests that a test run tests. */
 async function readTested(
