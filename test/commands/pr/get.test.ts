@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import {
+  type Answer,
+  knowingNothing,
+  mergeq,
+  openStory,
+  type Seen,
+  type Setting,
+} from '../../support/harness.ts'
 
 const record = {
   state: 'testing',
