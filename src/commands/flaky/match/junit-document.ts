@@ -67,9 +67,10 @@ interface Element {
   failures: number
   /** Failed attempts that were tried again. */
   attempts: number
-  /** Failures that the test tool expects. */
+  /** Whether the test tool expects a failure, and whether it counts it. */
+  expectedFailure: 'counted' | 'not counted' | undefined
+  /** Failures that the test tool expects and counts. */
   expectedFailures: number
-  isExpectedToFail: boolean
   /** Whether its counts of failures and of errors count the same tests. */
   countsTwice: boolean
   hasFailed: boolean
@@ -109,8 +110,8 @@ function createElement(
     failedCases: 0,
     failures: 0,
     attempts: 0,
+    expectedFailure: undefined,
     expectedFailures: 0,
-    isExpectedToFail: false,
     countsTwice: false,
     hasFailed: false,
     goVersion: undefined,
@@ -208,8 +209,8 @@ export class JUnitDocument {
 
   /** Decides whether a test failed. One that passed may be a later attempt of one that failed. */
   #endTestCase(testCase: Element): void {
-    if (testCase.isExpectedToFail) {
-      testCase.expectedFailures = testCase.failures
+    if (testCase.expectedFailure !== undefined) {
+      if (testCase.expectedFailure === 'counted') testCase.expectedFailures = testCase.failures
       testCase.failures = 0
       testCase.hasFailed = false
     }
@@ -336,8 +337,9 @@ function countsSame(element: Element, failures: number, errors: number): boolean
  */
 function readSkipped(testCase: Element, { message = '', type }: Attributes): void {
   testCase.skippedCases = 1
+  if (message === mayFailMessage) testCase.expectedFailure = 'not counted'
   // node:test writes a test that is still to be done so.
-  if (type === 'todo' || message === mayFailMessage) testCase.isExpectedToFail = true
+  if (type === 'todo') testCase.expectedFailure = 'counted'
   if (testCase.attributes.status === 'notrun' && message !== '' && !message.startsWith('SKIP_'))
     testCase.hasFailed = true
 }

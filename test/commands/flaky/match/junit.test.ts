@@ -278,6 +278,8 @@ describe('what a report says about its run', () => {
   const failed = '<testcase name="b"><failure/></testcase>'
   const notSucceeded = '<properties><property name="SuiteSucceeded" value="false"/></properties>'
   const interrupted = `<properties><property name="SuiteSucceeded" value="false"/><property name="SpecialSuiteFailureReason" value="Interrupted by User"/></properties>`
+  const ofGo = (...versions: readonly string[]) =>
+    `<testsuites errors="1">${versions.map(value => suite('', `<properties><property name="go.version" value="${value}"/></properties>${passed}`)).join('')}</testsuites>`
   const more = 'it reports more failures than it has test cases for'
   const outside = 'it has an error outside of test cases'
 
@@ -285,6 +287,13 @@ describe('what a report says about its run', () => {
     ['as many failures as it says', suite('failures="1"', failed), undefined],
     ['fewer failures than it says', suite('failures="1"', passed), more],
     ['errors beside failures', suite('failures="1" errors="1"', passed + failed), more],
+    ['errors that are a part of the failures', suite('failures="2" errors="1"', failed + failed), more],
+    [
+      'errors of gotestsum, with two versions of Go',
+      ofGo('go1.25.1', 'go1.23.1'),
+      expect.stringContaining('before Go 1.24'),
+    ],
+    ['errors of gotestsum', ofGo('go1.25.1', 'go1.24.1'), expect.stringMatching(/lines on standard error$/)],
     ['errors that are the failures', suite('failures="1" errors="1"', failed), undefined],
     [
       'errors that are the failures, a test is missing',
@@ -347,7 +356,7 @@ describe('what a report says about its run', () => {
     ],
   ])('%s', async (_, xml, complaint) => {
     const [document] = await readDocuments(xml)
-    expect(document?.problem ?? document?.remarks[0]).toBe(complaint)
+    expect(document?.problem ?? document?.remarks[0]).toEqual(complaint)
   })
 
   test.each([

@@ -67,7 +67,10 @@ const rows: readonly Row[] = [
     failures: 0,
     exit: 0,
     uploaded: [],
-    not: [['type="todo"', 'type="skipped"']],
+    not: [
+      ['type="todo"', 'type="skipped"'],
+      ['failures="1"', 'failures="2"'],
+    ],
     before: 'a failure: 21',
   },
   {
@@ -79,6 +82,7 @@ const rows: readonly Row[] = [
     uploaded: [],
     not: [
       ['TEST_CASE tagged with !mayfail', 'no total'],
+      ['failures="0"', 'failures="1"'],
       ['status="run"', 'status="failed"'],
     ],
     before: 'a failure: 21',
