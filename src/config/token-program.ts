@@ -1,5 +1,6 @@
 import { usageError } from '../base/errors.ts'
-import type { Environment, Host } from '../host/host.ts'
+import type { Environment, Host, LineResult } from '../host/host.ts'
+import { shorten } from '../values/format.ts'
 import { maxTokenFileSize } from '../values/limits.ts'
 import { isBlank, isUtf16 } from '../values/text.ts'
 
@@ -12,6 +13,17 @@ export const withoutTokens = (env: Environment): Environment =>
   )
 
 const inShell = 'To see what it says, run the command in a shell.'
+
+/** How many lines of what a program said are shown: the last ones. */
+const maxLines = 20
+const maxLineLength = 200
+
+/** Returns what a program wrote to standard error, or how to see it. */
+function whatItSaid({ err = '' }: LineResult): string {
+  const lines = err.split(/\r?\n/).filter(text => text.trim() !== '')
+  if (lines.length === 0) return inShell
+  return ['It said:', ...lines.slice(-maxLines).map(text => shorten(text, maxLineLength))].join('\n')
+}
 
 /**
  * Returns the first line that a program prints. The program gets no token in its environment, and a mergeq that it
@@ -28,7 +40,7 @@ export async function runTokenProgram(
 ): Promise<string> {
   const program = `${place}: the program ${words[0]}`
   if (time === 0) throw usageError(`${program} is not run for this.`)
-  const { code, line, startError, timedOut } = await readLine(words, {
+  const result = await readLine(words, {
     env: { ...withoutTokens(env), MERGEQ_TOKEN_COMMAND: 'off' },
     timeout: time,
     maxBytes: maxTokenFileSize,
@@ -36,6 +48,7 @@ export async function runTokenProgram(
     interrupted,
   })
   interrupted.throwIfAborted()
+  const { code, line, startError, timedOut } = result
   if (startError === 'ENOENT')
     throw usageError(
       `${program} was not found.`,
@@ -43,13 +56,11 @@ export async function runTokenProgram(
     )
   if (startError !== undefined)
     throw usageError(`${program} cannot be started (${startError}).`, 'Check the permissions of its file.')
+  const said = whatItSaid(result)
   if (timedOut === true)
-    throw usageError(
-      `${program} did not end in time.`,
-      `It must print the token without a question. ${inShell}`,
-    )
-  if (code !== 0) throw usageError(`${program} ended with exit code ${code}.`, inShell)
+    throw usageError(`${program} did not end in time.`, `It must print the token without a question. ${said}`)
+  if (code !== 0) throw usageError(`${program} ended with exit code ${code}.`, said)
   if (isUtf16(line)) throw usageError(`${program} printed UTF-16, not UTF-8.`)
-  if (isBlank(line)) throw usageError(`${program} printed no token in its first line.`, inShell)
+  if (isBlank(line)) throw usageError(`${program} printed no token in its first line.`, said)
   return line
 }

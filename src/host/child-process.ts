@@ -14,10 +14,10 @@ import {
 const maxErrorLength = 64 * 1024
 
 /**
- * How long standard error may stay open after git has ended, in milliseconds: a helper that git left running,
- * such as a shared ssh connection, may keep it.
+ * How long the output of a program is read after it has ended, in milliseconds: all that it printed is there, but what it
+ * left running, such as a shared ssh connection or an agent, may keep it open.
  */
-const errorGrace = 100
+const outputGrace = 100
 
 export const notStarted = 127
 
@@ -141,8 +141,8 @@ export async function runGit(
 }
 
 /**
- * Resolves to what a program prints, when it has ended or was ended after `timeout` milliseconds. With `line`, the
- * output up to the first line counts: what the program left running may keep it open.
+ * Resolves to what a program prints, when it has ended or was ended after `timeout` milliseconds. What it left running
+ * goes on, without its output; when the time is over, it ends with the program.
  */
 const readOutput = (
   child: ChildProcess,
@@ -163,22 +163,20 @@ const readOutput = (
       process.off('exit', kill)
       line?.interrupted.removeEventListener('abort', kill)
     }
-    const endAtLine = () => {
-      const isEnded = child.exitCode !== null || child.signalCode !== null
-      if (line !== undefined && isEnded && out.includes('\n')) child.stdout?.destroy()
+    const closeOutput = () => {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
     }
     process.once('exit', kill)
     if (line?.interrupted.aborted === true) kill()
     line?.interrupted.addEventListener('abort', kill, { once: true })
     child.stdout?.setEncoding('utf8').on('data', piece => {
       if (out.length < (line?.maxBytes ?? Number.POSITIVE_INFINITY)) out += piece
-      endAtLine()
     })
-    child.once('exit', endAtLine)
     child.stderr?.setEncoding('utf8').on('data', piece => {
       err = (err + piece).slice(0, maxErrorLength)
     })
-    child.once('exit', () => setTimeout(() => child.stderr?.destroy(), errorGrace).unref())
+    child.once('exit', () => setTimeout(closeOutput, outputGrace).unref())
     child.once('error', error => {
       stopWatching()
       reject(error)
@@ -213,6 +211,15 @@ function locateProgram(name: string, env: Environment): string | undefined {
   return isPath || !/[\\/]/.test(name) ? findProgram(name, env, process.platform) : undefined
 }
 
+/** A shorter word cannot be hidden: it may be a part of any other. */
+const minHiddenLength = 4
+
+const withoutWords = (text: string, words: readonly string[]): string =>
+  words
+    .map(word => word.trim())
+    .filter(({ length }) => length >= minHiddenLength)
+    .reduce((rest, word) => rest.replaceAll(word, '[REDACTED]'), text)
+
 async function readLine(
   [name = '', ...args]: readonly string[],
   { env, timeout, maxBytes, interrupted }: LineOptions,
@@ -224,14 +231,14 @@ async function readLine(
     const child = spawn(file, words, {
       env: { ...env },
       cwd: dirname(path),
-      // What it says about an error may contain its arguments, or the token.
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
       shell,
       windowsHide: true,
     })
-    const { code, out, timedOut } = await readOutput(child, timeout, { maxBytes, interrupted })
-    return { code, line: out.split('\n', 1)[0] ?? '', timedOut }
+    const { code, out, err, timedOut } = await readOutput(child, timeout, { maxBytes, interrupted })
+    const printed = out.split('\n')
+    return { code, line: printed[0] ?? '', err: withoutWords(err, [...args, ...printed]), timedOut }
   } catch (error) {
     const startError = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
     return { code: notStarted, line: '', startError }

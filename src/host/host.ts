@@ -261,6 +261,8 @@ export interface LineResult {
   /** The exit code, as that of git. */
   readonly code: number
   readonly line: string
+  /** What it wrote to standard error, without its arguments and what it printed. */
+  readonly err?: string
   /** The error of the operating system when the program could not be started, such as `ENOENT`. */
   readonly startError?: string
   /** Whether the program was killed because its time limit was reached. */

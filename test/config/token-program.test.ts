@@ -27,9 +27,19 @@ const read = (words: readonly string[], options: Partial<LineOptions> = {}) =>
   })
 
 describe('the first line of a program', () => {
-  testOnPosix('is read without its standard error; its standard input is empty', async () => {
-    const path = script('echo secret >&2; cat; printf "%s\\n" "$1 $2"; echo more')
-    expect(await read([path, 'a b', '*'])).toEqual({ code: 0, line: 'a b *', timedOut: false })
+  testOnPosix('is read apart from its standard error; its standard input is empty', async () => {
+    const path = script('echo oops >&2; cat; printf "%s\\n" "$1 $2"; echo more')
+    expect(await read([path, 'a b', '*'])).toMatchObject({ code: 0, line: 'a b *', timedOut: false })
+  })
+
+  testOnPosix('comes with its standard error, without its arguments and what it printed', async () => {
+    const path = script('echo tok_12345678; echo second; echo "$1: no tok_12345678 or second" >&2; exit 2')
+    expect(await read([path, 'work/queue'])).toEqual({
+      code: 2,
+      line: 'tok_12345678',
+      err: '[REDACTED]: no [REDACTED] or [REDACTED]\n',
+      timedOut: false,
+    })
   })
 
   testOnPosix('comes from a program in an absolute entry of PATH, in its directory', async () => {
@@ -41,7 +51,11 @@ describe('the first line of a program', () => {
   })
 
   testOnPosix('comes with the exit code', async () => {
-    expect(await read([script('echo line; exit 3')])).toEqual({ code: 3, line: 'line', timedOut: false })
+    expect(await read([script('echo line; exit 3')])).toMatchObject({
+      code: 3,
+      line: 'line',
+      timedOut: false,
+    })
   })
 
   testOnPosix('is kept; it is read again if it was not read after a time, once for all', async () => {
@@ -82,6 +96,23 @@ describe('the first line of a program', () => {
   testOnPosix('is there although what the program left running keeps its output open', async () => {
     const start = performance.now()
     expect(await read([script('sleep 3 & echo line')])).toMatchObject({ code: 0, line: 'line' })
+    // Without a line break, and in a session of its own.
+    expect(await read([script('sleep 3 & printf line')])).toMatchObject({ code: 0, line: 'line' })
+    expect(await read([script('setsid sleep 3 & printf line')])).toMatchObject({ code: 0, line: 'line' })
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
+  testOnPosix('and what it left running goes on', async () => {
+    const path = script(`(sleep 1; touch ${place}/later) & printf line`)
+    expect(await read([path])).toMatchObject({ code: 0, line: 'line' })
+    await pause(1_500)
+    expect(existsSync(join(place, 'later'))).toBe(true)
+  })
+
+  testOnPosix('holds nothing up when its time is over, whatever it left running', async () => {
+    const start = performance.now()
+    const path = script('setsid sleep 3 & sleep 30')
+    expect(await read([path], { timeout: 300 })).toMatchObject({ timedOut: true })
     expect(performance.now() - start).toBeLessThan(2_000)
   })
 

@@ -117,6 +117,21 @@ describe('the program of MERGEQ_TOKEN_COMMAND', () => {
     expect(encodingsFound(ran.err, token)).toEqual([])
   })
 
+  test.each(failures.slice(2))('that %s is told with what it said, harmless: %j', async (_, result) => {
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`)
+    const err = [...lines, '', '\u001B[31mno such item\u001B[0m', '::error::stop', ''].join('\n')
+    const env = { CI: 'true', MERGEQ_TOKEN: undefined, MERGEQ_TOKEN_COMMAND: 'op read' }
+    const ran = await mergeq(queueGet, { env, spawn: () => ({ ...result, err }), answer: runningQueue })
+    expect(ran.code).toBe(2)
+    const said = ran.err
+      .slice(ran.err.indexOf('It said:\n') + 'It said:\n'.length)
+      .trimEnd()
+      .split('\n')
+    expect(said.slice(0, -1)).toEqual([...lines.slice(-18), 'no such item'].map(text => `  ${text}`))
+    expect(said.at(-1)).not.toMatch(/^\s*::error/)
+    expect(said.at(-1)).toContain('error::stop')
+  })
+
   test('that prints no valid token is exit code 2', async () => {
     const { setting } = printing('two words')
     const { code, err } = await mergeq(queueGet, setting)
