@@ -1,5 +1,5 @@
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
-import { formatDuration } from '../values/format.ts'
+import { formatDuration, joinTruncated } from '../values/format.ts'
 import { type Repository, readRepositoryAddress, repositoryName } from '../values/repository.ts'
 import { withoutTokens } from './token-program.ts'
 
@@ -177,13 +177,35 @@ export async function listPullRequestHeads(
     timeout: lookupTimeLimit,
   })
   const command = `git ls-remote ${plainAddress}, without the settings of the checkout,`
-  if (result.timedOut === true) return `${command} did not finish within ${formatDuration(lookupTimeLimit)}`
-  if (result.code !== 0) return `${command} failed: ${describeGitFailure(result)}`
+  if (result.timedOut === true || result.code !== 0) {
+    const failure =
+      result.timedOut === true
+        ? `did not finish within ${formatDuration(lookupTimeLimit)}`
+        : `failed: ${describeGitFailure(result)}`
+    return `${command} ${failure}${await describeLeftOut(host)}`
+  }
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))
 }
 
+/** The settings of a checkout by which git would reach a remote; some of them are programs that git would run. */
+const connectionSettings =
+  '^(core\\.(sshcommand|gitproxy)|ssh\\.variant|credential\\.(.*\\.)?helper|http\\.(.*\\.)?(proxy|extraheader|ssl.*|cookiefile)|remote\\..*\\.proxy)$'
+
+/** Returns which settings of the checkout were left out where git asked a remote, and what works; empty without any. */
+async function describeLeftOut(host: ServiceHost): Promise<string> {
+  const args = ['config', '--get-regexp', '--local', '--includes', '--name-only', connectionSettings]
+  const listed = (await gitOutput(host, ...args)) ?? ''
+  const names = [...new Set(listed.split('\n'))]
+    .filter(name => name !== '')
+    .map(name => name.replace(loginInUrl, '://').replace('core.sshcommand', 'core.sshCommand'))
+  if (names.length === 0) return ''
+  const [verb, object] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  return ` (${joinTruncated(names)} of the checkout ${verb} left out for safety; set ${object} in the global configuration of git, with includeIf for some folders only, or give the number of the pull request)`
+}
+
 const maxReasonLength = 160
+const loginInUrl = /:\/\/[^/@\s]*@/g
 
 /** What git prints after ssh has said what happened. */
 const uselessLine = /could not read from remote repository|correct access rights|repository exists|^\s*$/i
@@ -197,7 +219,7 @@ function describeGitFailure({ code, err = '', timedOut }: GitResult): string {
   return line
     .replace(/^(?:fatal|error): /i, '')
     .replace(/^not a git repository\b.*/i, noCheckout)
-    .replace(/:\/\/[^/@\s]*@/g, '://')
+    .replace(loginInUrl, '://')
     .replace(/\.$/, '')
     .slice(0, maxReasonLength)
 }

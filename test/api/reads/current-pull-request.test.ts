@@ -83,6 +83,20 @@ test('git gets no variable of a checkout when it asks a remote, in any case of l
 
 const byBranch = { path: '/v1/getSubmittedPullRequest', pr: { branch: 'fix-cart' } }
 
+test.each([
+  ['core.sshcommand\n', 'core.sshCommand of the checkout is left out for safety; set it in the global'],
+  [
+    'credential.https://ann:secret@github.com.helper\nhttp.proxy\n',
+    'credential.https://github.com.helper, http.proxy of the checkout are left out for safety; set them in the global',
+  ],
+])('a failed git ls-remote names the settings of the checkout that it lacks: %j', async (names, said) => {
+  const git = { 'config --get-regexp --local --includes --name-only': prints(names) }
+  const { code, err } = await inCheckout('pr submit', git, { answer: service(unknown) })
+  expect(code).toBe(2)
+  expect(err).toContain(`failed: git@github.com: Permission denied (publickey) (${said}`)
+  expect(err).toContain('includeIf for some folders only, or give the number of the pull request).\n')
+})
+
 describe('the pull request of the current branch', () => {
   test('is used if none has the current commit as its head', async () => {
     for (const lsRemote of [denied, prints(ref(other, 7)), prints('')]) {
