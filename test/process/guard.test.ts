@@ -211,14 +211,28 @@ describe('with real repositories', () => {
     expect((await run(folder, 'mergeq', ['guard', 'install'])).out).toBe(`${user}\tnothing\n`)
   })
 
-  test('a core.hooksPath of the user is refused, and nothing is written', async () => {
+  test('a core.hooksPath of the user is refused, naming its file, and nothing is written', async () => {
     const folder = checkout()
     git(folder, 'config', '--global', 'core.hooksPath', join(place, 'shared'))
     const { code, err } = await run(folder, 'mergeq', ['guard', 'install'])
     git(folder, 'config', '--global', '--unset', 'core.hooksPath')
     expect(code).toBe(2)
-    expect(err).toContain('not only for this checkout')
+    expect(err).toContain(
+      `core.hooksPath is set in ${join(place, 'home/.gitconfig')}, not only for this checkout`,
+    )
     expect(existsSync(join(place, 'shared'))).toBe(false)
+  })
+
+  test('a core.hooksPath in a file that the checkout includes is one of the checkout', async () => {
+    const folder = checkout()
+    writeFileSync(join(folder, 'team.gitconfig'), '[core]\n\thooksPath = tools/hooks\n')
+    git(folder, 'config', 'include.path', '../team.gitconfig')
+    const { code, out } = await run(folder, 'mergeq', ['guard', 'install', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      did: 'nothing',
+      setIn: expect.stringContaining('team.gitconfig'),
+    })
   })
 
   test('the hook is shared by worktrees', async () => {
