@@ -78,11 +78,12 @@ const ignore = () => undefined
 
 /**
  * Creates an option, which takes its value from the next word unless that begins with `-`; `-` and numbers are
- * values. Choices and parsers are not declared: docs/decisions/0011-commander-splits-words.md.
+ * values. Choices are declared, and checked where values of all sources are: docs/decisions/0011-commander-runs-commands.md.
  */
-function createOption({ name, short, value }: OptionDefinition): Option {
+function createOption({ name, short, value, summary, choices }: OptionDefinition): Option {
   const names = short === undefined ? name : `${short}, ${name}`
-  return new Option(value === undefined ? names : `${names} [value]`)
+  const option = new Option(value === undefined ? names : `${names} [value]`, summary)
+  return choices === undefined ? option : option.choices(choices).argParser(word => word)
 }
 
 /** Returns the word after an option without a value; undefined at the end of the line. */
@@ -120,10 +121,18 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
   }
 }
 
-/** Reads a command line. Loads the command that it names, and changes nothing. */
+/** A command line without mistakes that asks to run a command. */
+export type RunnableCommandLine = ParsedCommandLine & { readonly command: RegisteredCommand }
+
+/**
+ * Reads a command line. Loads the command that it names, and changes nothing.
+ *
+ * @param run runs the command, as the action of commander; without it nothing runs
+ */
 export async function parseCommandLine(
   argv: readonly string[],
   groups: readonly CommandGroup[],
+  run?: (reading: RunnableCommandLine) => Promise<void>,
 ): Promise<ParsedCommandLine> {
   const args = new Map<string, string[]>()
   const path: string[] = []
@@ -144,7 +153,7 @@ export async function parseCommandLine(
   const declare = (node: Node, definitions: readonly OptionDefinition[]) => {
     for (const definition of definitions) {
       if (!isOption(definition)) {
-        node.argument(formatArgument(definition))
+        node.argument(formatArgument(definition), definition.summary)
         continue
       }
       const option = options.get(definition) ?? createOption(definition)
@@ -166,6 +175,23 @@ export async function parseCommandLine(
       node.command(name).aliases(aliases)
   }
   let last = new Node('mergeq')
+  /** Returns what was read so far: all of it once commander has split the words. */
+  const read = (): ParsedCommandLine => {
+    const words = last.args
+    const definitions: readonly OptionDefinition[] = command?.definitions ?? []
+    for (const [index, { name, variadic }] of definitions
+      .filter(definition => !isOption(definition))
+      .entries()) {
+      const values = words.slice(index, variadic === true ? undefined : index + 1)
+      if (values.length > 0) args.set(name, values)
+    }
+    const end = argv.indexOf('--')
+    // The words of a program that `pr targets` runs.
+    if (end >= 0 && args.has('--exec')) args.set('--', argv.slice(end + 1))
+    const isVersion = path.length === 0 && words.length === 1 && words[0] === 'version'
+    const asksFor = isVersion ? 'version' : requestIn(args, command, problem)
+    return { path, command, args, words, problem, asksFor }
+  }
   /** Declares the options, arguments and commands of a node, which comes next on the command line. */
   const enter = async (node: Node) => {
     last = node
@@ -178,12 +204,12 @@ export async function parseCommandLine(
       return
     }
     path.push(node.name())
-    const commands = groups.find(({ name }) => name === path[0])?.commands ?? []
+    const { summary = '', commands = [] } = groups.find(({ name }) => name === path[0]) ?? {}
     const word = path.slice(1).join(' ')
     const file = commands.find(({ name }) => name === word)
     if (file === undefined) {
       declareCommands(
-        node,
+        node.description(summary),
         commands.map(({ name, alias }) => [name, ...[alias ?? []].flat()]),
       )
       return
@@ -192,7 +218,13 @@ export async function parseCommandLine(
     command = found
     declare(node, [...usualOptions, ...found.definitions])
     // After the first word of a command to run, all words belong to that command.
-    node.passThroughOptions(found.definitions.some(({ program }) => program === true)).action(ignore)
+    node
+      .description(found.summary)
+      .passThroughOptions(found.definitions.some(({ program }) => program === true))
+      .action(async () => {
+        const reading = read()
+        if (reading.asksFor === 'run') await run?.({ ...reading, command: found })
+      })
   }
   await enter(
     last
@@ -215,20 +247,7 @@ export async function parseCommandLine(
     if (!(error instanceof CommanderError)) throw error
     problem ??= problemOf(error, last)
   }
-  const words = last.args
-  const definitions: readonly OptionDefinition[] = command?.definitions ?? []
-  for (const [index, { name, variadic }] of definitions
-    .filter(definition => !isOption(definition))
-    .entries()) {
-    const values = words.slice(index, variadic === true ? undefined : index + 1)
-    if (values.length > 0) args.set(name, values)
-  }
-  const end = argv.indexOf('--')
-  // The words of a program that `pr targets` runs.
-  if (end >= 0 && args.has('--exec')) args.set('--', argv.slice(end + 1))
-  const isVersion = path.length === 0 && words.length === 1 && words[0] === 'version'
-  const asksFor = isVersion ? 'version' : requestIn(args, command, problem)
-  return { path, command, args, words, problem, asksFor }
+  return read()
 }
 
 /** Help wins over mistakes once the command is known, except over a missing value and a repeated option. */

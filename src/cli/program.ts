@@ -25,17 +25,19 @@ export async function runMergeq(unfilteredHost: Host, groups: readonly CommandGr
   let args: ParsedArgs = new Map()
   const hasColor = ({ terminal }: Output) => shouldColor({ color: colorMode(args), env: host.env, terminal })
   try {
-    const reading = await parseCommandLine(host.argv, groups)
+    let exitCode: number | undefined
+    const reading = await parseCommandLine(host.argv, groups, async ({ command, ...line }) => {
+      args = line.args
+      const { runCommand } = await import('./run.ts')
+      const runCommandLine = createCommandRunner(host, groups)
+      exitCode = await runCommand(command, args, { host, secrets, runCommandLine })
+    })
+    if (exitCode !== undefined) return exitCode
     args = reading.args
-    const { command, asksFor } = reading
+    const { asksFor } = reading
     if (asksFor === 'error') {
       const { createUsageError } = await import('./correct.ts')
       throw await createUsageError(host.argv, reading, groups)
-    }
-    if (asksFor === 'run' && command !== undefined) {
-      const { runCommand } = await import('./run.ts')
-      const runCommandLine = createCommandRunner(host, groups)
-      return await runCommand(command, args, { host, secrets, runCommandLine })
     }
     if (asksFor === 'version') {
       await host.out.write(`${host.runtime.version}\n`)
