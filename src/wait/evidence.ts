@@ -7,7 +7,14 @@
 import { changedSince, changedWhen, changeTime, isOutdated, sentSeconds } from '../api/service-clock.ts'
 import { getString, type JsonObject } from '../base/json.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
-import { absenceOf, type Sending, type TrackedPullRequest, type WaitObservation } from './wait-state.ts'
+import { isOtherCommit } from '../values/commit.ts'
+import {
+  absenceOf,
+  type Sending,
+  type TrackedPullRequest,
+  type WaitObservation,
+  wasQueued,
+} from './wait-state.ts'
 
 /**
  * What a reading is, by the record in it:
@@ -15,7 +22,8 @@ import { absenceOf, type Sending, type TrackedPullRequest, type WaitObservation 
  * - `none`: there is no record, the service does not know the pull request
  * - `outdated`: older than a record that this wait has read since it found the pull request
  * - `earlier`: of an earlier attempt. It has left the queue, and it is the record from before the submission, or dated
- *   before it; or it is older than one that was read, and the pull request was never found
+ *   before it; or it is in the queue at another head, dated before it, and the pull request was never found; or it is older
+ *   than one that was read, and the pull request was never found
  * - `open end`: it has left the queue, and may be of this attempt or of an earlier one
  * - `before`: in the queue, and dated before the submission
  * - `undated`: in the queue, and nothing tells whether since the submission
@@ -40,7 +48,8 @@ export const minSightings = 3
 
 type Known = Pick<TrackedPullRequest, 'phase' | 'attempt' | 'seen'>
 
-export function assessReading(known: Known, observation: WaitObservation): Evidence {
+/** `head` is the commit that the head must not move away from. */
+export function assessReading(known: Known, observation: WaitObservation, head?: string): Evidence {
   const { attempt, phase, seen } = known
   const { record: read, position } = observation
   const record = position === undefined ? read : { ...read, isCurrentlySubmittedToQueue: true }
@@ -50,7 +59,7 @@ export function assessReading(known: Known, observation: WaitObservation): Evide
   // What was in the queue when the wait began is not missing because of an older record.
   const wasFound = seen.state !== undefined || (attempt.sent === undefined && phase.name === 'unread')
   if (isOlder && wasFound) return { is: 'outdated' }
-  const is = isOlder ? 'earlier' : assessRecord(record, observation, known)
+  const is = isOlder ? 'earlier' : assessRecord(record, observation, known, head)
   return is === 'earlier' || is === 'open end' ? { is, record } : { is, record }
 }
 
@@ -59,6 +68,7 @@ function assessRecord(
   record: JsonObject,
   observation: WaitObservation,
   known: Known,
+  head: string | undefined,
 ): 'own' | 'undated' | 'before' | 'open end' | 'earlier' {
   const { sent, recordBefore } = known.attempt
   const { at, askedAt = at, date } = observation
@@ -69,7 +79,10 @@ function assessRecord(
   const seconds = sentSeconds({ from: sent.from, to: sent.from }, { askedAt, at, date })
   const when = changedWhen(record, seconds)
   if (!hasLeft(record)) {
-    if (when === 'before') return 'before'
+    // Its head was checked when it was submitted: what was not seen in the queue is not visible yet.
+    const isNew = !wasQueued(known.attempt) && known.seen.state === undefined
+    const isOfAnother = isNew && isOtherCommit(getString(record, 'prSha'), head)
+    if (when === 'before') return isOfAnother ? 'earlier' : 'before'
     return isDated(record, observation) && !isBeforeRecord ? 'own' : 'undated'
   }
   if (when === 'before') return 'earlier'

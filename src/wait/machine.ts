@@ -197,7 +197,7 @@ function noteReading(before: TrackedPullRequest, observation: WaitObservation, r
   const { queue, age } = observation
   const item = { ...before, queue, age }
   const { attempt, phase, seen } = item
-  const evidence = assessReading(item, observation)
+  const evidence = assessReading(item, observation, rules.head)
   switch (evidence.is) {
     case 'outdated':
       return { item: { ...item, seen: { ...seen, unchanged: onceMore(seen) } } }

@@ -91,8 +91,24 @@ describe('what follows from events', () => {
     ['shown', [...submitted, reading(1, record('PENDING', 0.5))]],
     ['merged', [...submitted, reading(1, record('MERGED', -60))]],
     // A record that is older than the submission, at another head.
-    ['shown', [...submitted, reading(1, record('PENDING', -60, { prSha: other }))], { head }],
-    ['stale', [...submitted, reading(11, record('PENDING', -60, { prSha: other }))], { head }],
+    ['absent', [...submitted, reading(1, record('PENDING', -60, { prSha: other }))], { head }],
+    ['absent', [...submitted, reading(11, record('PENDING', -60, { prSha: other }))], { head }],
+    [
+      'error: only an earlier attempt',
+      [...submitted, ...[1, 50, 91].map(second => reading(second, record('PENDING', -60, { prSha: other })))],
+      { head },
+    ],
+    ['stale', [...submitted, reading(11, record('PENDING', 1, { prSha: other }))], { head }],
+    // It was in the queue at the right head, and was pushed to since.
+    [
+      'stale',
+      [
+        attempt,
+        { ...accepted, before: record('PENDING', -60) },
+        reading(11, record('PENDING', -60, { prSha: other })),
+      ],
+      { head },
+    ],
     ['absent', [...submitted, reading(1, record('FAILED', -60))]],
     ['due', failedOnce],
     ['failed', [...failedOnce, attempt, accepted, reading(20, record('FAILED', 19))]],
