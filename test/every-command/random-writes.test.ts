@@ -62,7 +62,7 @@ const readFault: fc.Arbitrary<ReadFault> = fc.oneof(
   weighted(5, fc.record({ kind: fc.constant('stale'), lag: fc.nat(latest) })),
   weighted(1, fc.record({ kind: fc.constant('lost'), loss })),
   weighted(1, fc.record({ kind: fc.constant('other body'), body: fc.constantFrom(...nonsense) })),
-  weighted(2, fc.constantFrom({ kind: 'attempt before' }, { kind: 'brief 404' })),
+  weighted(2, fc.constantFrom({ kind: 'attempt before' }, { kind: 'brief 404' }, { kind: 'no words' })),
   weighted(1, refusedWith(401, 403)),
 )
 
@@ -409,15 +409,31 @@ const outage = fc
     ...before,
     ...Array.from({ length: failures }, () => ({ kind: 'lost', loss }) as const),
   ])
+/** The words of an end cannot be read, a few times or always. */
+const wordless = fc
+  .record({ before: fc.array(readFault, { maxLength: 3 }), readings: fc.constantFrom(3, 6, 60) })
+  .map(({ before, readings }): readonly ReadFault[] => [
+    ...before,
+    ...Array.from({ length: readings }, () => ({ kind: 'no words' }) as const),
+  ])
+/** The first attempt is accepted, and a later one is lost. */
+const laterLost = fc
+  .array(ambiguous, { minLength: 1, maxLength: 3 })
+  .map((lost): readonly ChangeFault[] => [{ kind: 'works' }, ...lost])
 const waitScenario = fc
   .record({
     scenario,
     acts: fc.array(actOnWait, { minLength: 3, maxLength: 14 }),
-    changes: fc.oneof(fc.constant<readonly ChangeFault[]>([]), fc.array(changeFault, { maxLength: 4 })),
+    changes: fc.oneof(
+      fc.constant<readonly ChangeFault[]>([]),
+      fc.array(changeFault, { maxLength: 4 }),
+      laterLost,
+    ),
     readings: fc.oneof(
       fc.constant<readonly ReadFault[]>([]),
       fc.array(readFault, { maxLength: 20 }),
       fc.array(outage, { maxLength: 4 }).map(outages => outages.flat()),
+      wordless,
     ),
   })
   .map(({ scenario: { queues, ...one }, ...more }) =>
@@ -428,6 +444,10 @@ const waitScenario = fc
     }),
   )
 
+/** What one pull request is asked for, and the queue: a signal may come at any moment. */
+const single = commands.filter(({ keys, line }) => keys.length === 1 && !line.startsWith('api'))
+const interruptedAt = fc.oneof(fc.nat(3_000), fc.nat(60_000))
+
 const applies = commands.filter(({ line }) => line.startsWith('queue apply'))
 /** The queue is missing. */
 const creationScenario = scenario.map(one => ({ ...one, queues: {} }))
@@ -436,21 +456,44 @@ const sequence = fc.oneof(
   weighted(15, fc.record({ command: fc.constantFrom(...commands), scenario })),
   weighted(5, fc.record({ command: fc.constantFrom(...waits), scenario: waitScenario })),
   weighted(1, fc.record({ command: fc.constantFrom(...applies), scenario: creationScenario })),
+  weighted(3, fc.record({ command: fc.constantFrom(...single), scenario: waitScenario, interruptedAt })),
 )
+
+/** After a signal nothing is sent, and what was in progress is named. */
+function afterSignal(
+  { keys }: Command,
+  { sendings }: FaultySandbox,
+  { code, err }: Outcome,
+  { at, end }: { readonly at: number; readonly end: number },
+): readonly string[] {
+  const names = keys.map(key => (key.includes('#') ? `#${key.split('#')[1]}` : key))
+  const open = sendings.filter(one => one.at <= at && one.endedAt > at)
+  return [
+    ...(code === 130 ? [] : [`exit ${code} after a signal`]),
+    ...(end > at + 1_000 ? [`it went on for ${end - at} ms`] : []),
+    ...sendings.filter(one => one.at > at).map(({ operation }) => `${operation} was sent after the signal`),
+    ...(open.length > 0 && !names.some(name => err.includes(name))
+      ? ['what was in progress is not named']
+      : []),
+  ]
+}
 
 const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? sampleRuns(1_500))
 
 test('no result of a change contradicts its history', async () => {
   await fc.assert(
-    fc.asyncProperty(sequence, async ({ command, scenario }) => {
+    fc.asyncProperty(sequence, async ({ command, scenario, ...more }) => {
+      const interruptedAt = 'interruptedAt' in more ? more.interruptedAt : undefined
       const line = `${command.line} --json --verbose`
-      const { sandbox, end, said, ...outcome } = await runAgainstFaults(line, scenario, { files })
-      const wrong = contradictions(command, sandbox, outcome, {
-        end,
-        said,
-        skew: scenario.skew,
-        dated: scenario.dated,
-      })
+      const setting = / - /.test(command.line) ? { inputStaysOpen: true } : {}
+      const moment = { ...scenario, interruptedAt }
+      const { sandbox, end, said, ...outcome } = await runAgainstFaults(line, moment, { files, ...setting })
+      const at = noon + (interruptedAt ?? Number.POSITIVE_INFINITY)
+      const facts = { end, said, skew: scenario.skew, dated: scenario.dated }
+      const wrong =
+        end >= at
+          ? afterSignal(command, sandbox, outcome, { at, end })
+          : contradictions(command, sandbox, outcome, facts)
       if (wrong.length === 0) return
       const story = [command.line, ...sandbox.log, outcome.err, outcome.out, `exit ${outcome.code}`]
       expect(wrong, story.join('\n')).toEqual([])

@@ -1,6 +1,7 @@
 import { operationMethod, operationName } from '../../src/api/operation.ts'
 import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
 import { bodyText } from '../../src/api/request.ts'
+import { MergeqError } from '../../src/base/errors.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import type { Attempt } from '../../src/http/undici.ts'
 import { cancel, configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
@@ -19,7 +20,8 @@ import { network, networkEnv } from './replaced-transport.ts'
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
 export interface VirtualClock {
   now: number
-  sleep(ms: number): Promise<void>
+  /** Ends at once, without an error, when the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 /** Makes a virtual clock that begins at `now`, in milliseconds since 1970. */
@@ -40,11 +42,16 @@ export function virtualClock(now: number): VirtualClock {
   }
   const clock: VirtualClock = {
     now,
-    sleep: ms =>
+    sleep: (ms, signal) =>
       new Promise(wake => {
-        const at = clock.now + ms
-        const index = sleeping.findIndex(other => other.at > at)
-        sleeping.splice(index < 0 ? sleeping.length : index, 0, { at, wake })
+        const one = { at: clock.now + ms, wake }
+        const index = sleeping.findIndex(other => other.at > one.at)
+        sleeping.splice(index < 0 ? sleeping.length : index, 0, one)
+        signal?.addEventListener('abort', () => {
+          const place = sleeping.indexOf(one)
+          if (place >= 0) sleeping.splice(place, 1)
+          wake()
+        })
         arm()
       }),
   }
@@ -66,13 +73,16 @@ export type ChangeFault =
   | { readonly kind: 'applied late, lost'; readonly loss: Loss; readonly delay: number }
   | { readonly kind: 'refused'; readonly status: number }
 
-/** What happens to one reading. `stale` shows how things were so many milliseconds ago. */
+/**
+ * What happens to one reading. `stale` shows how things were so many milliseconds ago; with `no words` the readings fail
+ * that ask why a pull request ended.
+ */
 export type ReadFault =
   | { readonly kind: 'works' }
   | { readonly kind: 'stale'; readonly lag: number }
   | { readonly kind: 'lost'; readonly loss: Loss }
   | { readonly kind: 'other body'; readonly body: string; readonly status?: number }
-  | { readonly kind: 'attempt before' | 'brief 404' }
+  | { readonly kind: 'attempt before' | 'brief 404' | 'no words' }
   | { readonly kind: 'refused'; readonly status: number }
 
 /** What the queue itself does. */
@@ -526,6 +536,9 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
           return respond(trouble.status ?? 200, trouble.body)
         case 'refused':
           return respond(trouble.status, '')
+        case 'no words':
+          if (text.includes('"includeTimeline":true')) return lose(503, limit)
+          break
         case 'brief 404':
           if (isEarly && operation === 'getSubmittedPullRequest') return respond(404, 'Not Found')
           break
@@ -614,7 +627,7 @@ export const firstHeadOf = (number: number): string =>
   faultySandbox(usual, virtualClock(noon)).headNow(number) ?? ''
 
 /** What holds where a scenario does not say otherwise. */
-const usual: Scenario = {
+export const usual: Scenario = {
   skew: 0,
   latency: 0,
   changes: [],
@@ -628,17 +641,55 @@ const usual: Scenario = {
   checkout: false,
 }
 
+/** When a signal comes, in milliseconds from the start of the command. */
+interface Interruption {
+  readonly interruptedAt?: number | undefined
+}
+
 /**
  * Runs a command line against a faulty sandbox by a virtual clock that begins at noon. The test file replaces
  * `src/http/undici.ts` with `replacedTransport`.
  */
-export async function runAgainstFaults(line: string, scenario: Partial<Scenario>, setting: Setting = {}) {
-  const clock = virtualClock(noon)
-  const sandbox = faultySandbox({ ...usual, ...scenario }, clock)
+export async function runAgainstFaults(
+  line: string,
+  { interruptedAt = Number.POSITIVE_INFINITY, ...scenario }: Partial<Scenario> & Interruption,
+  setting: Setting = {},
+) {
+  const time = virtualClock(noon)
+  const controller = new AbortController()
+  /** Sleeps until the signal; resolves to the rest. */
+  const sleepToSignal = async (ms: number): Promise<number> => {
+    const toSignal = noon + interruptedAt - time.now
+    if (toSignal > ms || controller.signal.aborted) return ms
+    await time.sleep(Math.max(0, toSignal))
+    controller.abort(new MergeqError('interrupted', 'Interrupted by SIGINT.'))
+    return ms - Math.max(0, toSignal)
+  }
+  const clockWith = (sleep: VirtualClock['sleep']): VirtualClock => ({
+    get now() {
+      return time.now
+    },
+    set now(now) {
+      time.now = now
+    },
+    sleep,
+  })
+  // The program sleeps no longer than to the signal; what is on the way to the service goes on.
+  const clock = clockWith(async ms => {
+    const rest = await sleepToSignal(ms)
+    if (!controller.signal.aborted) await time.sleep(rest)
+  })
+  const clockOfService = clockWith(async ms => time.sleep(await sleepToSignal(ms)))
+  const sandbox = faultySandbox({ ...usual, ...scenario }, clockOfService)
   const attempts: { readonly operation: string; readonly at: number; readonly limit: number }[] = []
-  network.attempt = attempt => {
+  network.attempt = async attempt => {
     attempts.push({ operation: attempt.request.operation, at: clock.now - noon, limit: attempt.limit })
-    return sandbox.attempt(attempt)
+    const { interrupted } = attempt
+    const ended = new AbortController()
+    const stopped = new Promise<never>((_, reject) =>
+      interrupted.addEventListener('abort', () => reject(interrupted.reason), { signal: ended.signal }),
+    )
+    return Promise.race([sandbox.attempt(attempt), stopped]).finally(() => ended.abort())
   }
   const spawn: Setting['spawn'] = (_, args) => {
     if (args.includes('-v')) return { code: 0, out: 'origin\tgit@github.com:acme/web.git (fetch)\n' }
@@ -654,12 +705,13 @@ export async function runAgainstFaults(line: string, scenario: Partial<Scenario>
     for (const text of texts) said.push({ text, sent: sandbox.sendings.length })
     return said.length
   }
-  const host = { ...(scenario.checkout === true && { spawn }), screen, ...setting }
+  const signal = Number.isFinite(interruptedAt) ? { signal: controller.signal } : {}
+  const host = { ...(scenario.checkout === true && { spawn }), screen, ...signal, ...setting }
   const outcome = await mergeq(line, { ...host, clock, env: { ...networkEnv, ...setting.env } })
   const end = clock.now
   sandbox.finish()
   // git may say that nothing may be sent.
-  if (attempts.length === 0 && scenario.checkout !== true)
+  if (attempts.length === 0 && scenario.checkout !== true && setting.inputStaysOpen !== true)
     throw new Error('No request came to the sandbox: is the right module replaced?')
   return { ...outcome, sandbox, attempts, said, end }
 }

@@ -212,7 +212,11 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         if (key !== undefined) press?.(key)
         if (signal?.aborted) throw signal.reason
         sleeps.push(ms)
-        if (clock.sleep !== undefined) return clock.sleep(ms)
+        if (clock.sleep !== undefined) {
+          await clock.sleep(ms)
+          if (signal?.aborted) throw signal.reason
+          return
+        }
         clock.now += ms
         await new Promise(resolve => setImmediate(resolve))
       },

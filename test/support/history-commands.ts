@@ -71,6 +71,7 @@ export const commands: readonly Command[] = [
     'api cancelPullRequest -F pr.number=7',
     'api restartTestsOnPullRequest -F pr.number=7',
   ),
+  ...about([], 'pr wait - --timeout 40s', 'pr submit - --wait --timeout 20s', 'pr land - --timeout 20s'),
   ...about(
     ['main#7', 'main#8'],
     'pr submit 7 8 --wait --timeout 3m --interval 5s',

@@ -118,7 +118,7 @@ const isDoubtful = (pull: Pull | undefined): boolean =>
   pull?.state === 'FAILED' && pull.reason === doubtfulReason
 
 function whatIsSubmitted(
-  { outcome, submitted, exit, attempts }: Result,
+  { outcome, submitted, exit, attempts, mayBeMerged }: Result,
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
   shown: readonly Shown[],
@@ -139,12 +139,14 @@ function whatIsSubmitted(
       !shown.some(({ at }) => at >= appliedAt),
   )
   const wasSubmitted = isApplied && !wasErased
+  // Its words could not be read: the oracle of its end says whether it ended so.
+  const isUnread = mayBeMerged === null
   return [
     ...(submitted === true && !isApplied && !wasSo ? ['said to be submitted, and it was not'] : []),
     ...(submitted === false && wasSubmitted ? ['said not to be submitted, and it was'] : []),
     ...(exit === 7 && (wasSubmitted || Number(attempts ?? 1) > 1) ? ['7, and it was submitted'] : []),
     ...(exit === 11 && outcome === 'error' && sent.length === 0 ? ['11, and nothing was sent'] : []),
-    ...(exit === 11 && outcome !== 'error' && !history.some(({ value }) => isDoubtful(value))
+    ...(exit === 11 && outcome !== 'error' && !history.some(({ value }) => isDoubtful(value)) && !isUnread
       ? ['11, and it may not have merged']
       : []),
   ]
