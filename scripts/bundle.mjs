@@ -27,6 +27,9 @@ const replacements = [
   { of: 'conf', module: 'semver' },
   { of: 'conf', module: 'debounce-fn' },
   { of: 'conf', module: 'uint8array-extras' },
+  // It listens to signals and sends the first one again, before mergeq has said what is in progress. Nothing is left to
+  // remove at the end: settings are written to a file of their own.
+  { of: 'atomically', module: 'when-exit', code: 'module.exports = () => () => undefined' },
   // 6 of 65 ms for a request, with node:http2.
   { of: 'undici', module: './client-h2.js' },
   { of: 'undici', module: 'node:http', code: 'module.exports = { maxHeaderSize: 16384 }' },

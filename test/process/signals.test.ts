@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -10,6 +11,13 @@ import { openTestFolder, type Signal } from '../support/test-folder.ts'
 
 const kept = closeAfterTests()
 const home = kept(openTestFolder())
+
+// conf, which reads it, must not handle signals.
+const settings = join(home.folder, 'home/.config/mergeq')
+mkdirSync(settings, { recursive: true })
+writeFileSync(join(settings, 'config.json'), '{"profiles":{"default":{"target-branch":"main"}}}', {
+  mode: 0o600,
+})
 
 const branches = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6']
 const pulls = ['#11', '#12', '#13', '#14', '#15', '#16']
@@ -138,6 +146,7 @@ test.each(Object.values(several).flat())(
       const service = await openService(stateBefore(line))
       const arrived = () => service.requests.filter(({ path }) => changes.test(path)).length
       const running = home.start([...line.split(' '), '--base-url', service.baseUrl()], {
+        env: { MERGEQ_TARGET_BRANCH: undefined },
         ...(input !== undefined && { input }),
       })
       await waitUntil(() => arrived() >= count)
