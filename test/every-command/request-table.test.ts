@@ -106,7 +106,7 @@ const pullLines = ofQueue({
 const targetLines = ofQueue({
   setImpactedTargets: [
     [`pr targets 123 b //a:lib b --sha ${sha}`, `${headOfPr},"impactedTargets":["b","//a:lib"]`],
-    ["pr targets '#123' ALL --no-sha", `${pr},"impactedTargets":["ALL"]`],
+    ["pr targets '#123' ALL b --no-sha", `${pr},"impactedTargets":["ALL","b"]`],
     [`pr targets 123 --all --sha ${sha}`, `${headOfPr},"impactedTargets":"ALL"`],
     [`pr targets 123 --none --sha ${sha}`, `${headOfPr},"impactedTargets":[]`],
     [

@@ -42,7 +42,7 @@ const commitOptions: readonly OptionDefinition[] = [
   },
   {
     name: '--no-sha',
-    summary: 'Send the targets without a head commit (rejected by the hosted service)',
+    summary: 'Send no head commit: right where the service takes none (the hosted service rejects it)',
     advanced: true,
   },
 ]
@@ -87,7 +87,7 @@ const targetSources: readonly OptionDefinition[] = [
   {
     name: '--from-json',
     value: 'file',
-    summary: 'Read targets from a JSON array of strings (- for standard input)',
+    summary: 'Read targets from a JSON array of strings, or "ALL" (- for standard input)',
     file: true,
   },
   {

@@ -73,6 +73,27 @@ describe('a list of targets at the limit of 20 MiB', () => {
 })
 
 describe('the targets that `pr targets` sends', () => {
+  test.each([
+    ['ALL', {}],
+    ['ALL ALL', {}],
+    ['--from list.txt', { files: { 'list.txt': 'ALL\n' } }],
+    ['--from - --if-empty all', { input: '\n ALL \n'.replaceAll(' ', '') }],
+    ['--exec -- list', { spawn: () => ({ code: 0, out: 'ALL\n' }) }],
+  ])('ALL alone is a usage error that names --all: %s', async (words, setting) => {
+    const { code, err, bodies } = await send(words, setting)
+    expect({ code, bodies }).toEqual({ code: 2, bodies: [] })
+    expect(err).toContain('use --all')
+  })
+
+  test('--from-json takes the string "ALL", and an array with that name', async () => {
+    const read = (input: string) => send('--from-json -', { input })
+    expect((await read(' "ALL"\n')).bodies).toEqual([requestOf('ALL')])
+    expect((await read('["ALL"]')).bodies).toEqual([requestOf(['ALL'])])
+    expect((await read('"all"')).code).toBe(2)
+    const long = Array.from({ length: 50 }, (_, index) => `target-${index}`)
+    expect((await read(JSON.stringify(long))).bodies).toEqual([requestOf(long)])
+  })
+
   test('are arguments in their order, each once, and ALL among them is a target', async () => {
     expect((await send('//b //a //b ALL')).bodies).toEqual([requestOf(['//b', '//a', 'ALL'])])
     expect((await send('--all')).bodies).toEqual([requestOf('ALL')])

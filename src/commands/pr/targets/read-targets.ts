@@ -10,6 +10,9 @@ import { withoutTokens } from '../../../config/token-program.ts'
 import { sanitizeLine } from '../../../output/sanitize.ts'
 import { formatBytes, pluralize } from '../../../values/format.ts'
 
+/** More bytes than the JSON string "ALL" and the white space around it have. */
+const maxStringLength = 64
+
 interface ReadOptions {
   readonly ifEmpty: 'fail' | 'none' | 'all'
   readonly context: InputContext
@@ -31,16 +34,29 @@ export async function readTargets(
       return encodeTargets('ALL')
     case '--none':
       return encodeTargets([])
-    case '--from':
     case '--from-json':
       return unlessEmpty(await readFromFile(source, words, context), source, ifEmpty)
+    case '--from':
+      return unlessAll(unlessEmpty(await readFromFile(source, words, context), source, ifEmpty))
     case '--exec':
-      return unlessEmpty(await readFromProgram(words, context), source, ifEmpty)
+      return unlessAll(unlessEmpty(await readFromProgram(words, context), source, ifEmpty))
     default:
       checkArguments(words)
       await noteRewrittenTarget(words, context)
-      return encodeTargets(words)
+      return unlessAll(encodeTargets(words))
   }
+}
+
+/** Throws a usage error for a list whose only target is ALL: every target is meant. */
+function unlessAll(targets: ImpactedTargets): ImpactedTargets {
+  const { list } = targets
+  const alone = '["ALL"]'
+  if (list === 'ALL' || list.bytes !== alone.length || Buffer.concat(list.chunks).toString() !== alone)
+    return targets
+  throw usageError(
+    'ALL alone is not a target.',
+    'To mark every target as impacted, use --all. For a target with this name, use --from-json with ["ALL"].',
+  )
 }
 
 /** Throws a usage error for words that a shell has made of JSON, and for control characters. */
@@ -73,8 +89,30 @@ function readFromFile(
   const list = new TargetList(source === '--from' ? 'lines' : 'json', flagName)
   return context.logger.withSpinner(
     () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
-    () => list.read(openInput(path, context)),
+    async () => {
+      const input = openInput(path, context)
+      return source === '--from' ? list.read(input) : readJson(input, list)
+    },
   )
+}
+
+/** Reads JSON: an array of targets, or the string "ALL". */
+async function readJson(input: AsyncIterable<Uint8Array>, list: TargetList): Promise<ImpactedTargets> {
+  const chunks = input[Symbol.asyncIterator]()
+  let start = Buffer.alloc(0)
+  let next = await chunks.next()
+  for (; next.done !== true && start.length < maxStringLength; next = await chunks.next())
+    start = Buffer.concat([start, next.value])
+  if (next.done === true && start.toString().trim() === '"ALL"') return encodeTargets('ALL')
+  async function* whole() {
+    try {
+      if (start.length > 0) yield start
+      for (; next.done !== true; next = await chunks.next()) yield next.value
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  return list.read(whole())
 }
 
 /**
