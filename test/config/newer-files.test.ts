@@ -40,7 +40,7 @@ describe('a file of a newer version (docs/versions.md)', () => {
   })
 
   test('a receipt with an unknown field is read', async () => {
-    const input = '{"operation":"submitPullRequest","pr":4,"ok":false,"later":1}\n'
+    const input = '{"operation":"cancelPullRequest","pr":4,"ok":false,"later":1}\n'
     expect(await story.mergeq('pr cancel - --yes', { input })).toMatchObject({
       code: 5,
       out: expect.stringMatching(/^4\t/),
