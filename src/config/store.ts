@@ -180,6 +180,10 @@ const sectionOf = (document: JsonObject, name: string): JsonObject => {
 
 const profilesIn = (document: JsonObject | undefined): JsonObject => sectionOf(document ?? {}, 'profiles')
 
+/** Returns the values of a profile of the user; none where there is no such profile. */
+export const ownProfile = (document: JsonObject | undefined, name: string): JsonObject =>
+  sectionOf(profilesIn(document), name)
+
 /** Returns the names of the profiles of the user and of the machine. */
 export async function profileNames(store: Store): Promise<readonly string[]> {
   const documents = [await store.read(), (await store.readMachine())?.document]

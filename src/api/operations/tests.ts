@@ -441,6 +441,16 @@ const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
 
 const { status: statusParam, ...unhealthyParams } = withoutPages(unhealthyTestsPage.params)
 
+/** The orders of flaky and broken tests. */
+const unhealthyOrders = { impact: testOrders.impact, 'last-failed': testOrders.recent }
+
+/** The order of a list in words. */
+const orderWords = { impact: 'most pull requests first', 'last-failed': 'last failure first' }
+
+/** Returns the order of a list of flaky and broken tests as the end of a sentence; empty for that of the service. */
+export const unhealthyOrder = (sort: keyof typeof unhealthyOrders | undefined): string =>
+  sort === undefined ? '' : `, ${orderWords[sort]}`
+
 /** Lists the flaky tests and then the broken tests of a repository. */
 export const listUnhealthyTests = listOperation(unhealthyTestsPage, {
   params: {
@@ -453,9 +463,14 @@ export const listUnhealthyTests = listOperation(unhealthyTestsPage, {
     ...testListParams,
     quarantined,
     ...testFilterParams,
+    // Collects all tests, then sorts them; without it, the flaky ones come first, in the order of the service.
+    sort: param(
+      choice(['impact', 'last-failed'], 'key'),
+      'Read all tests, then sort by impact (pull requests that a test failed) or by the last failure',
+    ),
   },
   list(values, _, nameOf) {
-    const { repo, org, status, pageToken } = values
+    const { repo, org, status, pageToken, sort } = values
     if (pageToken !== undefined && status === undefined)
       throw usageError(
         `${nameOf('pageToken')} requires ${nameOf('status')}.`,
@@ -468,8 +483,9 @@ export const listUnhealthyTests = listOperation(unhealthyTestsPage, {
       operation: unhealthyTestsPage,
       parts: statuses.map(status => ({ repo, org, status })),
       ...filtersOf(values, nameOf),
+      order: sort === undefined ? undefined : unhealthyOrders[sort],
       describe: ({ shown, matching, isWhole }) =>
-        `${countRead(shown, `${matching}${adjective} test`, isWhole)} in ${repositoryName(repo)}.`,
+        `${countRead(shown, `${matching}${adjective} test`, isWhole)} in ${repositoryName(repo)}${unhealthyOrder(sort)}.`,
       envelope: envelopeOf,
     }
   },

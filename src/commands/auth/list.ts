@@ -4,6 +4,7 @@ import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flagName } from '../../command/inputs.ts'
+import { logProfile } from '../../config/profile.ts'
 import { resolveSettings } from '../../config/settings.ts'
 import { profileNames, storedTokens } from '../../config/store.ts'
 import { findTokenSource } from '../../config/token.ts'
@@ -69,6 +70,7 @@ export const authListCommand = command({
     const records: JsonObject[] = []
     for (const name of names) records.push(...(await listTokens(name, cli)))
     await cli.printer.print({ records, columns: tokenColumns })
+    await logProfile(cli)
     return 0
   },
 })

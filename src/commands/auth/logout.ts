@@ -1,8 +1,9 @@
 import { command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
 import {
+  ownProfile,
   parentDirectory,
-  profileIn,
+  profileNames,
   storedTokens,
   storeFile,
   updateStore,
@@ -16,6 +17,7 @@ import { readOrigin } from './shared/service.ts'
 export const authLogoutCommand = command({
   name: 'auth logout',
   destructive: true,
+  settings: 'profile created',
   summary: 'Remove the stored token, and with it a profile without settings',
   prints: 'nothing',
   examples: ['mergeq auth logout'],
@@ -24,7 +26,9 @@ export const authLogoutCommand = command({
     const origin = await readOrigin(cli)
     const profile = await settings.require('profile')
     const owner = describeTokenOwner(origin, profile)
-    const stored = Object.keys(await storedTokens(settings.store, profile))
+    // It may be gone with its token.
+    const isKnown = profile === 'default' || (await profileNames(settings.store)).includes(profile)
+    const stored = isKnown ? Object.keys(await storedTokens(settings.store, profile)) : []
     const isStored = stored.includes(origin)
     const others = stored.filter(other => other !== origin)
     if (cli.options.dryRun) {
@@ -45,7 +49,7 @@ export const authLogoutCommand = command({
       const logout = joinCommandLine(['auth', 'logout', '--base-url', other, ...profileWords(profile)])
       await logger.info(`To remove the token for ${other}, run: ${logout}`)
     }
-    const left = valueNamesOf(profileIn(await settings.store.read(), profile))
+    const left = valueNamesOf(ownProfile(await settings.store.read(), profile))
     if (profile !== 'default' && left.length > 0 && others.length === 0) {
       const unset = joinCommandLine(['config', 'unset', ...left, '--profile', profile])
       await logger.info(`To remove its settings, and with them the profile, run: ${unset}`)

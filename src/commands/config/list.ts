@@ -5,6 +5,7 @@ import { type Cli, command } from '../../command/command.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag } from '../../command/inputs.ts'
 import { describeCiSystem } from '../../config/ci-systems.ts'
+import { logProfile } from '../../config/profile.ts'
 import { configKeys } from '../../config/setting-definitions.ts'
 import { columns } from '../../output/view.ts'
 
@@ -65,6 +66,7 @@ export const configListCommand = command({
         ),
       ),
     })
+    await logProfile(cli)
     return 0
   },
 })

@@ -1,4 +1,4 @@
-import { listUnhealthyTests } from '../../api/operations/tests.ts'
+import { listUnhealthyTests, unhealthyOrder } from '../../api/operations/tests.ts'
 import { command } from '../../command/command.ts'
 import { limitInput } from '../../command/common-inputs.ts'
 import { serviceFields } from '../../command/fields.ts'
@@ -47,7 +47,7 @@ export const flakyUnhealthyCommand = command({
     return runList(cli, listUnhealthyTests, values, {
       columns: unhealthyColumns,
       screenColumns: unhealthyScreenColumns,
-      ending: end => statusListEnding(adjective, end, values, cli),
+      ending: end => statusListEnding(adjective, end, { ...values, order: unhealthyOrder(values.sort) }, cli),
     })
   },
 })

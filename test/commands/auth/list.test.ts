@@ -25,7 +25,11 @@ test('`auth list` names profiles, origins and where each token comes from, witho
       throw new Error('no program may run')
     },
   })
-  expect({ code: ran.code, err: ran.err, requests: ran.requests }).toEqual({ code: 0, err: '', requests: [] })
+  expect({ code: ran.code, err: ran.err, requests: ran.requests }).toEqual({
+    code: 0,
+    err: 'Profile: work (--profile).\n',
+    requests: [],
+  })
   expect(JSON.parse(ran.out)).toEqual([
     { profile: 'default', origin: hosted, source: 'store', from: file, selected: false },
     { profile: 'default', origin: 'https://old.test', source: 'store', from: file, selected: false },

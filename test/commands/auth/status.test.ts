@@ -97,6 +97,6 @@ describe('`auth status`', () => {
       columns: 200,
     })
     const { out } = await mergeq('auth status --no-verify --profile work', setting)
-    expect(out).toContain(`Profile: work (${file})\n`)
+    expect(out).toContain(`Profile: work (--profile) (${file})\n`)
   })
 })

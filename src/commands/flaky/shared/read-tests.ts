@@ -20,7 +20,7 @@ import { choice } from '../../../values/types.ts'
 /** Which failing tests are read. */
 export type FailingTests = ParamValues<typeof listFailingTests.params>
 
-type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>
+type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit' | 'sort'>
 
 export const rangeOf = (values: FailingTests, { serviceTime }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, serviceTime.startedAt(), flagName)

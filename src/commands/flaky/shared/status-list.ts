@@ -12,14 +12,18 @@ import { type Repository, repositoryName } from '../../../values/repository.ts'
 export function statusListEnding(
   adjective: string,
   { shown, hidden, complete, isBroken }: ListEnd,
-  { pageToken, repo }: { readonly pageToken?: string | undefined; readonly repo: Repository },
+  {
+    pageToken,
+    repo,
+    order = '',
+  }: { readonly pageToken?: string | undefined; readonly repo: Repository; readonly order?: string },
   { settings: { commandLine } }: Cli,
 ): ListEnding | undefined {
   if (pageToken !== undefined) return undefined
   const where = repositoryName(repo)
   if (shown > 0) {
     if (!complete && !isBroken) return { footer: [cutListSentence(pluralize(shown, `${adjective} test`))] }
-    return { footer: [`${countRead(shown, `${adjective} test`, complete)} in ${where}.`] }
+    return { footer: [`${countRead(shown, `${adjective} test`, complete)} in ${where}${order}.`] }
   }
   if (isBroken) return undefined
   return {
