@@ -1,14 +1,27 @@
 import { list, outline, ownRecord } from '../../api/operations/fields.ts'
-import { isMergeqError } from '../../base/errors.ts'
+import { isMergeqError, usageError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flagName } from '../../command/inputs.ts'
 import { logProfile } from '../../config/profile.ts'
+import { settingDefinition } from '../../config/setting-definitions.ts'
 import { resolveSettings } from '../../config/settings.ts'
 import { profileNames, storedTokens } from '../../config/store.ts'
 import { findTokenSource } from '../../config/token.ts'
 import { columns } from '../../output/view.ts'
+
+/** Throws a usage error that names the settings file for a profile whose name nobody can type. */
+function checkName(profile: string, { settings }: Cli): void {
+  try {
+    settingDefinition('profile').parse?.(profile)
+  } catch {
+    throw usageError(
+      `${settings.store.path}: ${JSON.stringify(profile)} cannot be the name of a profile.`,
+      'Rename the profile in the file.',
+    )
+  }
+}
 
 /** Returns where the token of a profile comes from, for its base URL and for the other origins of its stored tokens. */
 async function listTokens(profile: string, { args, host, settings }: Cli): Promise<readonly JsonObject[]> {
@@ -68,6 +81,7 @@ export const authListCommand = command({
     const { store } = cli.settings
     const names = new Set(['default', ...(await profileNames(store)), await cli.settings.require('profile')])
     const records: JsonObject[] = []
+    for (const name of names) checkName(name, cli)
     for (const name of names) records.push(...(await listTokens(name, cli)))
     await cli.printer.print({ records, columns: tokenColumns })
     await logProfile(cli)
