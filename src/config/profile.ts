@@ -2,7 +2,7 @@ import type { Logger } from '../output/logger.ts'
 import type { Config } from './settings.ts'
 
 /** Returns which profile is used and why: `work (MERGEQ_PROFILE)`. */
-export async function describeProfile(settings: Pick<Config, 'find' | 'require'>): Promise<string> {
+export async function profileAndOrigin(settings: Pick<Config, 'find' | 'require'>): Promise<string> {
   const [profile, found] = [await settings.require('profile'), await settings.find('profile')]
   const origin = found?.origin ?? 'default'
   return origin === 'default' ? profile : `${profile} (${origin})`
@@ -16,6 +16,6 @@ export async function logProfile({
   readonly settings: Pick<Config, 'find' | 'require'>
   readonly logger: Pick<Logger, 'info'>
 }): Promise<void> {
-  const text = await describeProfile(settings)
+  const text = await profileAndOrigin(settings)
   if (text !== 'default') await logger.info(`Profile: ${text}.`)
 }

@@ -5,7 +5,7 @@ import { type Cli, command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag } from '../../command/inputs.ts'
-import { describeProfile, logProfile } from '../../config/profile.ts'
+import { logProfile, profileAndOrigin } from '../../config/profile.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
@@ -93,7 +93,7 @@ export const authStatusCommand = command({
     const settingsFile = settings.store.path ?? ''
     const lastCharacters = formatTokenEnd(token)
     const record = { source: token.source, origin, profile, settingsFile, lastCharacters, verification }
-    const place = `Profile: ${await describeProfile(settings)}${settingsFile === '' ? '' : ` (${settingsFile})`}`
+    const place = `Profile: ${await profileAndOrigin(settings)}${settingsFile === '' ? '' : ` (${settingsFile})`}`
     if (cli.results !== 'screen') await logProfile(cli)
     await cli.printer.print({
       ...singleRecord(record),

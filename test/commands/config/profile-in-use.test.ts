@@ -27,10 +27,13 @@ test('`auth logout` of a profile that is gone, or that only the machine has, say
   }
 })
 
-test.each(['', ' a', 'a\nb'])('`auth list` names the file that has a profile with the name %j', async name => {
-  const odd = { [file]: JSON.stringify({ profiles: { [name]: { org: 'acme' } } }) }
-  const { code, err } = await mergeq('auth list', { files: odd, env })
-  expect(code).toBe(2)
-  expect(err).toContain(`${file}: ${JSON.stringify(name)} cannot be the name of a profile.`)
-  expect(err).not.toContain('--profile')
-})
+test.each(['', ' a', 'a\nb'])(
+  '`auth list` names the file that has a profile with the name %j',
+  async name => {
+    const odd = { [file]: JSON.stringify({ profiles: { [name]: { org: 'acme' } } }) }
+    const { code, err } = await mergeq('auth list', { files: odd, env })
+    expect(code).toBe(2)
+    expect(err).toContain(`${file}: ${JSON.stringify(name)} cannot be the name of a profile.`)
+    expect(err).not.toContain('--profile')
+  },
+)
