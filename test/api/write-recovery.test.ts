@@ -217,7 +217,11 @@ const table: readonly Row[] = [
   {
     'answer to the change': '422',
     'then reads': 'work',
-    expected: { all: 'sent; applied never; exit 6, not-applied' },
+    // Whether it is merged or closed, a submission that is refused asks once.
+    expected: {
+      all: 'sent; applied never; exit 6, not-applied',
+      submitPullRequest: 'sent, 1 read; applied never; exit 6, not-applied',
+    },
   },
   {
     'answer to the change': '401',
@@ -315,7 +319,10 @@ const table: readonly Row[] = [
   {
     'answer to the change': 'lost, then 422',
     'then reads': 'work',
-    expected: { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 6, not-applied' },
+    expected: {
+      replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 6, not-applied',
+      submitPullRequest: 'sent, 3 reads, sent, 4 reads; applied never; exit 6, not-applied',
+    },
   },
   {
     'answer to the change': 'lost, then 429',

@@ -239,7 +239,8 @@ describe('queue watch of 60 queues', () => {
       ],
       r3: [{ pr: 4, leftAt: noon - 30_000, to: 'merged' }],
     })
-    const { changes } = await service.watch('--since 10m --for 31m --interval 1m')
+    const some = { files: filesOf(['r1', 'r2', 'r3']) }
+    const { changes } = await service.watch('--since 10m --for 31m --interval 1m', undefined, some)
     expect(changes.map(({ pr, from, to, at }) => [pr, from, to, at])).toEqual([
       [4, null, 'MERGED', iso(noon - 30_000)],
       [2, 'TESTING', 'MERGED', iso(noon + 8 * minute)],
@@ -247,10 +248,10 @@ describe('queue watch of 60 queues', () => {
       [3, null, 'FAILED', iso(noon + 12 * minute)],
     ])
     const lists = service.requests.filter(({ path }) => path.endsWith('listPullRequests')).length
-    expect(lists).toBe(60 * 7)
+    expect(lists).toBe(3 * 7)
     const without = openService({}, false)
-    await without.watch('--since 10m --for 31m --interval 1m')
-    expect(without.requests.filter(({ path }) => path.endsWith('listPullRequests')).length).toBe(60)
+    await without.watch('--since 10m --for 31m --interval 1m', undefined, some)
+    expect(without.requests.filter(({ path }) => path.endsWith('listPullRequests')).length).toBe(3)
   })
 
   test('a round that was cut goes on with the queue that was read longest ago', async () => {
@@ -258,7 +259,7 @@ describe('queue watch of 60 queues', () => {
     const readAt = new Map(names.map(name => [name, noon]))
     const [ages, refusals]: [number[], string[]] = [[], []]
     let [window, count] = [0, 0]
-    const { err, lines } = await service.watch('--for 10m --heartbeat 1m', ({ body }) => {
+    const { err, lines } = await service.watch('--for 4m --heartbeat 30s', ({ body }) => {
       const index = Math.floor(service.clock.now / 10_000)
       if (index !== window) [window, count] = [index, 0]
       if (++count > 30) {
@@ -274,9 +275,9 @@ describe('queue watch of 60 queues', () => {
     expect(service.clock.now - Math.min(...readAt.values())).toBeLessThanOrEqual(30_000)
     expect(err).toContain('Still waiting: 30 of 60 queues were not read yet.\n')
     const beats = lines.filter(({ type }) => type === 'heartbeat')
-    expect(beats.length).toBeGreaterThanOrEqual(9)
+    expect(beats.length).toBeGreaterThanOrEqual(7)
     for (const { oldest } of beats) expect(oldest).toBeLessThanOrEqual(30)
-    expect(refusals.length, 'those that were sent at the same time').toBeLessThan(60 * 5)
+    expect(refusals.length, 'those that were sent at the same time').toBeLessThan(60 * 2)
   })
 
   test('--heartbeat is a line this often, in an outage too', async () => {
