@@ -20,6 +20,9 @@ export type Item = readonly [term: string, description: string]
 /** The maximum width of a term that has its description beside it. */
 const maxTermWidth = 34
 
+/** Examples and prose of help may break: what is printed to be pasted may not. */
+const inHelp = { breaksCommands: true }
+
 /** The texts of a help, wrapped and aligned. */
 export class Layout {
   readonly width: number
@@ -33,11 +36,11 @@ export class Layout {
   }
 
   paragraph(text: string): string {
-    return `${wrapLines(text, this.width)}\n`
+    return `${wrapLines(text, this.width, inHelp)}\n`
   }
 
   indented(text: string): string {
-    return this.lines(wrapLines(text, this.width - 2).split('\n'))
+    return this.lines(wrapLines(text, this.width - 2, inHelp).split('\n'))
   }
 
   /** Indents lines, which are not wrapped. */
@@ -60,8 +63,8 @@ export class Layout {
       .map(([term, description], index) => {
         const text =
           isCut(index) && description.length > room
-            ? `${wrapLines(description, room - 1).split('\n')[0]}…`
-            : wrapLines(description, room).replaceAll('\n', `\n${column}`)
+            ? `${wrapLines(description, room - 1, inHelp).split('\n')[0]}…`
+            : wrapLines(description, room, inHelp).replaceAll('\n', `\n${column}`)
         const start = `  ${term}`.padEnd(column.length)
         return term.length <= termWidth ? `${start}${text}\n` : `${start.trimEnd()}\n${column}${text}\n`
       })

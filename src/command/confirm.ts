@@ -66,7 +66,7 @@ function whyNoPrompt({ options, host }: Cli): string {
 
 export const promptError = (cli: Cli): MergeqError =>
   usageError(
-    `Cannot prompt to confirm \`mergeq ${cli.command}\`: ${whyNoPrompt(cli)}.`,
+    `Cannot prompt to confirm ${cli.command}: ${whyNoPrompt(cli)}.`,
     'To see first what would be sent, add --dry-run. To skip the prompt, add --yes.',
   )
 

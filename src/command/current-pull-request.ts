@@ -28,7 +28,7 @@ export async function readCurrentPullRequest(
       'Name the pull request, or set MERGEQ_PR. To read pull requests from standard input, add -.',
     )
   const { reference, guess } = await findCurrentPullRequest(settings, client(), {
-    advice: `Specify a pull request: mergeq ${command} 123`,
+    advice: `Name the pull request as an argument of ${command}.`,
     give: pr => `run: ${settings.commandLine([...command.split(' '), pr])}`,
     whyOffline: options.dryRun ? '--dry-run does not ask the service by branch' : undefined,
   })

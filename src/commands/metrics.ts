@@ -175,15 +175,12 @@ function summaryLines(
     blocks.push([
       `${otherSeries === 0 ? 'No metrics' : 'No queue metrics'} found${branch === undefined ? '' : ` for branch ${branch}`}. Does the queue exist, and was it active in the last hour?`,
       branch === undefined
-        ? 'To look up a queue, run: mergeq queue get'
-        : 'To list the queues that have metrics, run: mergeq queue list',
+        ? 'To look up a queue, use queue get.'
+        : 'To list the queues that have metrics, use queue list.',
     ])
-  if (hidden > 0)
-    blocks.push([`${pluralize(hidden, 'other queue')}. To list all queues, run: mergeq queue list`])
+  if (hidden > 0) blocks.push([`${pluralize(hidden, 'other queue')}. To list all queues, use queue list.`])
   if (otherSeries > 0)
-    blocks.push([
-      `${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`,
-    ])
+    blocks.push([`${formatInteger(otherSeries)} other series. To print all series, add --raw.`])
   if (queues.length > 0)
     blocks.push(explainLines(queues.slice(0, maxQueues)).map(text => [styled(text, 'dim')]))
   return blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines]))

@@ -5,6 +5,7 @@ import { parseCommit } from '../values/commit.ts'
 import { attemptLimit, changeLimit } from '../values/limits.ts'
 import { parsePullRequest } from '../values/pull-request.ts'
 import { parseRepository } from '../values/repository.ts'
+import type { CommandLine } from '../values/suggested-command.ts'
 import { branchParser, choiceParser, textParser } from '../values/text.ts'
 import { parseTimeLimit } from '../values/time.ts'
 import { integerParser } from '../values/types.ts'
@@ -45,7 +46,7 @@ export interface SettingDefinition<T> {
   /** How to set the value, for the error when no source has one; `nameOf` names an option as the caller writes it. */
   hint?(nameOf: (name: string) => string): string
   /** What else to do on the command line. */
-  readonly commandHint?: string
+  commandHint?(commandLine: CommandLine): string
   /** Returns what `-v` prints of a value; the whole value by default. */
   summarize?(value: string): string
   /** Throws a usage error for an invalid value. */
@@ -56,7 +57,7 @@ function parseFormat(text: string): (typeof formats)[number] {
   if (/^ya?ml$/i.test(text))
     throw usageError(
       `'${text}' is not valid; must be one of: ${formats.join(', ')}.`,
-      'To print the settings of a queue as YAML, run: mergeq queue export',
+      'queue export prints the settings of a queue as YAML.',
     )
   return choiceParser(formats)(text)
 }
@@ -78,7 +79,7 @@ export const settingDefinitions = {
     summary: 'Repository, as [host/]owner/name',
     hint: nameOf =>
       `Use ${nameOf('repo')} owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not provide a repository.`,
-    commandHint: tryHint,
+    commandHint: () => tryHint,
     parse: parseRepository,
   }),
   targetBranch: setting({
@@ -89,7 +90,8 @@ export const settingDefinitions = {
     summary: 'Branch that the queue merges into',
     hint: nameOf =>
       `Use ${nameOf('targetBranch')} <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.`,
-    commandHint: 'To list the queues, run: mergeq queue list',
+    commandHint: commandLine =>
+      `To list the queues, run: ${commandLine(['queue', 'list'], { repo: null, targetBranch: null })}`,
     parse: branchParser('target branch'),
   }),
   org: setting({
@@ -116,7 +118,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_SHA'],
     summary: 'Head commit that the impacted targets belong to',
     hint: nameOf => `Use ${nameOf('sha')} <sha> or set MERGEQ_SHA.`,
-    commandHint: 'To send no commit, use --no-sha.',
+    commandHint: () => 'To send no commit, use --no-sha.',
     parse: parseCommit,
   }),
   testRun: setting({

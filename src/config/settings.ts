@@ -180,7 +180,10 @@ export function resolveSettings(
   const { needsSettings = true, createsProfile = false } = options
   const hintOf = (name: SettingKey) => {
     const { hint, commandHint } = settingDefinition(name)
-    return joinLines(hint?.(options.nameOf), 'find' in given ? undefined : commandHint)
+    return joinLines(
+      hint?.(options.nameOf),
+      'find' in given ? undefined : commandHint?.(settings.commandLine),
+    )
   }
   const give = (name: 'repo' | 'targetBranch', value: string) =>
     'find' in given

@@ -160,7 +160,7 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
       if (formatDocument(document).length > maxStoreSize)
         throw usageError(
           'The settings file would become too large.',
-          'Nothing was changed. Remove settings that are not needed: mergeq config unset <key>',
+          'Nothing was changed. Remove settings that are not needed with config unset.',
         )
       await replaceLocked(parentDirectory(target), target.replace(/^.*[\\/]/s, ''), document, host)
     })
@@ -199,11 +199,7 @@ async function requireProfile(store: Store, name: string): Promise<void> {
 const unknownProfile = (name: string, names: readonly string[]): MergeqError =>
   usageError(
     `Profile not found: ${name}.`,
-    hintWithSuggestion(
-      name,
-      names,
-      `To create it, run: mergeq config set <key> <value> --profile ${shellWord(name)}`,
-    ),
+    hintWithSuggestion(name, names, 'To create it, use config set with --profile.'),
   )
 
 /**
@@ -323,13 +319,13 @@ export const profileSource = (
         value,
         origin: 'machine',
         place,
-        fix: `Ask the administrator of this machine, or use another value: \`mergeq config set ${key} <value>${flag}\`.`,
+        fix: 'Ask the administrator of this machine, or store another value with config set.',
       }
     return {
       value,
       origin: `profile ${profileName}`,
       place,
-      fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
+      fix: `Change it with config set, or remove it.\nTo remove it, run: mergeq config unset ${key}${flag}`,
     }
   },
 })

@@ -1,7 +1,7 @@
 import { Chalk } from 'chalk'
 import type { KnownState } from '../domain/states.ts'
 import { sanitizeSpaces } from './sanitize.ts'
-import { cutLongValue, wrapLines } from './text-width.ts'
+import { cutLongValue, endsWithCommand, wrapLines } from './text-width.ts'
 
 const chalk = new Chalk({ level: 1 })
 
@@ -142,6 +142,9 @@ export const applyLink = (text: string, url: string | undefined, links: boolean)
     ? `\u001B]8;;${url}\u0007${text}\u001B]8;;\u0007`
     : text
 
+/** A part of a command would be another command. */
+const cutUnlessCommand = (text: string): string => (endsWithCommand(text) ? text : cutLongValue(text))
+
 /** Returns a line for a terminal: sanitized, redacted and styled, with its spaces. */
 export function renderLine(
   line: StyledLine,
@@ -151,7 +154,7 @@ export function renderLine(
   return pieces
     .map(piece => {
       const { text, style, link } = typeof piece === 'string' ? { text: piece } : piece
-      return applyLink(applyStyle(cutLongValue(redact(sanitizeSpaces(text))), style, color), link, links)
+      return applyLink(applyStyle(cutUnlessCommand(redact(sanitizeSpaces(text))), style, color), link, links)
     })
     .join('')
     .trimEnd()

@@ -74,8 +74,15 @@ export function truncateLine(line: string, maxWidth: number): string {
   return pieces.join('')
 }
 
-/** Matches a command at the end of a sentence, which is kept on one line where it fits. */
-const commandAtEnd = /(?<=: )(?:mergeq|git) \S.*$/
+/**
+ * Matches a command that ends its line, behind a label or alone: it is never broken, however narrow the terminal is. A
+ * part of it would be another command.
+ */
+const commandAtEnd =
+  /(?:(?<=: )|(?<=^(?:\u001B\[[\d;]*m| )*))(?:git|mergeq(?= (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox)\b)) \S.*$/
+
+/** Whether a line is or ends with a command. */
+export const endsWithCommand = (line: string): boolean => commandAtEnd.test(line)
 
 /** Matches a command inside a sentence, which is kept on one line where it fits. */
 const quotedCommand = /`mergeq [^`]*`/g
@@ -97,15 +104,19 @@ const lineStart = /^((?:\u001B\[[\d;]*m)*)( *)/
  * of its own. Further lines of a wrapped line have its indentation, or begin below what follows its sign or
  * its first two spaces: `✓ #7 merged`, `mergeq pr wait 7  Waits until it merges`.
  */
-export const wrapLines = (text: string, columns: number): string =>
+export const wrapLines = (text: string, columns: number, { breaksCommands = false } = {}): string =>
   text
     .split('\n')
-    .map(line => (textWidth(line) <= columns ? line : wrapLine(line, columns)))
+    .map(line => (textWidth(line) <= columns ? line : wrapLine(line, columns, breaksCommands)))
     .join('\n')
 
-function wrapLine(line: string, columns: number): string {
+/** @param breaksCommands whether a command that does not fit on a line is broken, too, as in help */
+function wrapLine(line: string, columns: number, breaksCommands = false): string {
   const [start = '', styles = '', indent = ''] = lineStart.exec(line) ?? []
   const [, left = '', right = ''] = twoColumns.exec(line.slice(start.length)) ?? []
+  // What a command is for stands below it.
+  if (left !== '' && endsWithCommand(left.trimEnd()))
+    return `${start}${left.trimEnd()}\n${wrapLine(`${indent}  ${right}`, columns)}`
   const column = indent.length + textWidth(left)
   const rightWidth = columns - column
   const isHanging =
@@ -116,15 +127,16 @@ function wrapLine(line: string, columns: number): string {
   }
   const width = columns - indent.length
   const [command] = commandAtEnd.exec(line) ?? []
-  const isWhole = command !== undefined && textWidth(command) <= width
+  const isWhole = command !== undefined && (!breaksCommands || textWidth(command) <= columns - indent.length)
   const words = line
-    .slice(start.length, isWhole ? -command.length - 1 : undefined)
+    .slice(start.length, isWhole ? -command.length : undefined)
+    .trimEnd()
     .replace(quotedCommand, quoted => (textWidth(quoted) <= width ? quoted.replaceAll(' ', joiner) : quoted))
     .split(' ')
     .map(word => word.replaceAll(joiner, ' '))
   const lines: string[] = []
   let current: string | undefined
-  for (const word of isWhole ? [...words, command] : words) {
+  for (const word of isWhole ? [...words.filter(Boolean), command] : words) {
     const longer = current === undefined ? word : `${current} ${word}`
     if (current !== undefined && textWidth(longer) > width) {
       lines.push(current)

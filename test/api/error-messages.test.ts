@@ -401,7 +401,7 @@ describe('success', () => {
     status: number,
     body: string,
   ) {
-    const setting = { terminal: true, env: { NO_COLOR: '1' } }
+    const setting = { terminal: true, columns: 160, env: { NO_COLOR: '1' } }
     const person = await mergeq(words, { answer: always(status, body), ...setting })
     // The next command, for a person.
     const next = 'For the result, run: mergeq pr wait 7 --repo acme/web --target-branch main\n'

@@ -199,7 +199,7 @@ describe('the hint is something else', () => {
       "pr get 7 --format '{{.state}}'",
       "Did you mean --output?\n'{{.state}}' is not valid; must be one of: table,",
     ],
-    ['pr get 7 -o yaml', 'To print the settings of a queue as YAML, run: mergeq queue export'],
+    ['pr get 7 -o yaml', 'queue export prints the settings of a queue as YAML.'],
     [
       'flaky list -R acme/web --org acme --since lately',
       'Use a duration (90s, 12h, 7d, 2w), a date (2026-01-05, 2026-01-05T12:00:00Z), today, yesterday or a weekday.',

@@ -86,19 +86,19 @@ ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
 
   test('series that are not known are counted in the last line, which names --raw', async () => {
     const out = await printed('', `${text}up 1\nmq_new{${main}} 1\n`)
-    expect(out).toMatch(/\n\n2 other series\. To print all series, run: mergeq metrics --raw\n$/)
+    expect(out).toMatch(/\n\n2 other series\. To print all series, add --raw\.\n$/)
     expect(await printed('', 'up 1\n', 100)).toMatch(/^No queue metrics found\. .*\n\n1 other series\./s)
   })
 
   test.each(['', '--raw'])('without metrics `metrics %s` says so, with the next step', async flags => {
     expect(await printed(flags, '\n', 100)).toBe(
       `No metrics found. Does the queue exist, and was it active in the last hour?
-To look up a queue, run: mergeq queue get
+To look up a queue, use queue get.
 `,
     )
     expect(await printed(`${flags} -b quiet`, text, 100)).toBe(
       `No metrics found for branch quiet. Does the queue exist, and was it active in the last hour?
-To list the queues that have metrics, run: mergeq queue list
+To list the queues that have metrics, use queue list.
 `,
     )
   })
@@ -108,7 +108,7 @@ To list the queues that have metrics, run: mergeq queue list
     const out = await printed('', body)
     const shown = [...out.matchAll(/^acme\/web (b\d+)$/gm)].map(([, branch]) => branch)
     expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => `b${index}`))
-    expect(out).toMatch(/\n\n1,010 other queues\. To list all queues, run: mergeq queue list\n$/)
+    expect(out).toMatch(/\n\n1,010 other queues\. To list all queues, use queue list\.\n$/)
   })
 })
 

@@ -123,9 +123,9 @@ describe('each value comes from the first that has it: flag, environment, projec
   test('a bad stored value names its key, its file and the command that changes it', async () => {
     const { err } = await mergeq(`queue get ${at}`, stored({ retries: 'many' }))
     expect(err).toContain(`profile default: retries in ${file}: 'many' `)
-    expect(err).toContain('`mergeq config unset retries`')
+    expect(err).toContain('run: mergeq config unset retries\n')
     const other = await mergeq(`queue get ${at} --profile work`, profiles({ work: { retries: 'many' } }))
-    expect(other.err).toContain('`mergeq config unset retries --profile work`')
+    expect(other.err).toContain('run: mergeq config unset retries --profile work\n')
   })
 
   test('a stored number counts like its text', async () => {
@@ -338,7 +338,7 @@ describe('profiles', () => {
       const { code, out, err, requests } = await mergeq(`${line} --profile wrok`, host)
       expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
       expect(err).toBe(
-        'mergeq: Profile not found: wrok.\n  Did you mean work?\n  To create it, run: mergeq config set <key> <value> --profile wrok\n',
+        'mergeq: Profile not found: wrok.\n  Did you mean work?\n  To create it, use config set with --profile.\n',
       )
     },
   )

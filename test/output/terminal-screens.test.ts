@@ -227,7 +227,7 @@ describe('a locale that is not UTF-8', () => {
 })
 
 test('an error has a red prefix and a dimmed hint on a terminal with colors', async () => {
-  const { err } = await mergeq('pr get x -R acme/web -b main', { terminal: true })
+  const { err } = await mergeq('pr get x -R acme/web -b main', { terminal: true, columns: 200 })
   expect(err).toMatch(
     /^\u001B\[31mmergeq:\u001B\[39m 'x' is not a pull request\.\n {2}\u001B\[2m.*\u001B\[22m\n$/,
   )

@@ -16,7 +16,7 @@ test.each([
   ['  one two three', 7, '  one\n  two\n  three'],
   ['abcdefghij kl', 4, 'abcdefghij\nkl'],
   ['  To see it, run: mergeq pr get 7', 24, '  To see it, run:\n  mergeq pr get 7'],
-  ['run: mergeq pr get 7 -R acme/web', 12, 'run: mergeq\npr get 7 -R\nacme/web'],
+  ['run: mergeq pr get 7 -R acme/web', 12, 'run:\nmergeq pr get 7 -R acme/web'],
   ['a\n\nb', 3, 'a\n\nb'],
   [`  go on  ${'word '.repeat(6)}end`, 33, `  go on  word word word word word\n         word end`],
   [`✓ #7 ${'word '.repeat(6)}end`, 33, `✓ #7 word word word word word\n  word end`],

@@ -27,7 +27,7 @@ const tokenArgument: Input<undefined> = {
     if (args.has('token'))
       throw usageError(
         'A token cannot be given as an argument: arguments are visible to every process on the machine.',
-        'Run `mergeq auth login` and enter the token at the prompt, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
+        'Use auth login at a terminal and enter the token at the prompt.\nOr pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
       )
     return undefined
   },

@@ -21,7 +21,7 @@ export const configGetCommand = command({
     await settings.read(name)
     if (resolved === undefined)
       throw new MergeqError('not-found', `${key} is not set.`, {
-        hint: `To set it, run: ${settings.commandLine(['config', 'set', key], { repo: null, targetBranch: null })} <value>`,
+        hint: 'To set it, use config set.',
       })
     const { value, origin } = resolved
     const record = { key, value, origin }

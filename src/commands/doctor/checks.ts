@@ -244,10 +244,6 @@ async function checkGit({ host, settings }: Session): Promise<Outcome> {
   return { result: isNeeded ? 'fail' : 'warn', found: failure ?? '', fix }
 }
 
-/** The command that stores a setting in the selected profile, without the value. */
-const configSet = (key: string, { settings }: Session): string =>
-  settings.commandLine(['config', 'set', key], { repo: null, targetBranch: null })
-
 /** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */
 async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Session): Promise<Outcome> {
   try {
@@ -265,12 +261,13 @@ const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settin
   settings.read(name).catch(() => undefined)
 
 /** A failure because the service does not have what the settings name; says which queues there are. */
-async function notFound(what: string, { probe }: Session): Promise<Outcome> {
+async function notFound(what: string, { probe, settings }: Session): Promise<Outcome> {
+  const listQueues = settings.commandLine(['queue', 'list'], { repo: null, targetBranch: null })
   const { metrics = new Uint8Array() } = await probe()
   const { queues } = summarizeMetrics(readSamplesIn(metrics))
   const names = queues.map(({ repo = '?', branch }) => `${repo} ${branch}`)
   const list = names.length === 0 ? 'The service lists no queues.' : `Queues: ${joinTruncated(names)}.`
-  return { result: 'fail', found: `${what}.`, fix: `${list} To list the queues, run: mergeq queue list` }
+  return { result: 'fail', found: `${what}.`, fix: `${list}\nTo list the queues, run: ${listQueues}` }
 }
 
 async function checkQueue(session: Session): Promise<Outcome> {
@@ -287,7 +284,10 @@ async function checkQueue(session: Session): Promise<Outcome> {
 
 /** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */
 async function checkOrganization(session: Session): Promise<Outcome> {
-  const missing = { ...skip('needed only for flaky commands'), fix: `${configSet('org', session)} <slug>` }
+  const missing = {
+    ...skip('needed only for flaky commands'),
+    fix: 'Use --org <slug>, or store it with config set.',
+  }
   const outcome = await checkSetting('org', missing, session)
   const [org, repo] = [await readUsable('org', session), await readUsable('repo', session)]
   const { error } = await session.probe()
@@ -324,14 +324,14 @@ export const checks: readonly Check[] = [
   {
     check: 'repository',
     run(session) {
-      const fix = `Use --repo owner/name, or run: ${configSet('repo', session)} owner/name`
+      const fix = 'Use --repo owner/name, or store it with config set.'
       return checkSetting('repo', warn('none', fix), session)
     },
   },
   {
     check: 'target branch',
     run(session) {
-      const fix = `Use --target-branch <branch>, or run: ${configSet('target-branch', session)} <branch>`
+      const fix = 'Use --target-branch <branch>, or store it with config set.'
       return checkSetting('targetBranch', warn('none', fix), session)
     },
   },

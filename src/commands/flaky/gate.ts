@@ -31,7 +31,7 @@ import {
 const baselineError = (location: string, problem: string) =>
   usageError(
     `${location}: ${problem}`,
-    'A baseline is a list of test IDs, or the output of `mergeq flaky list --json`.',
+    'A baseline is a list of test IDs, or the output of flaky list --json.',
   )
 
 /** Returns the IDs, in lower case, in a document of `flaky list`, a record of it, an ID, or a list of these. */
@@ -234,7 +234,7 @@ export const flakyGateCommand = command({
     if (isExceeded) {
       if (isBroken && !isExcused) await logger.info(incompleteListError(end).message)
       throw new MergeqError('check-failed', `${cli.command}: ${reason}.`, {
-        hint: 'To list the tests, run `mergeq flaky list` with the same options.',
+        hint: 'To list the tests, use flaky list with the same options.',
         isShown: cli.results === 'screen',
       })
     }

@@ -34,7 +34,7 @@ function parseTest(text: string): string {
   if (isUuid(text) || isIdBeginning(text)) return text
   throw usageError(
     `'${text}' is not a test ID.`,
-    'Use an ID or at least its first 6 characters. To list the IDs, run: mergeq flaky list --fields id,name',
+    'Use an ID or at least its first 6 characters. To list the IDs, use flaky list --fields id,name.',
   )
 }
 
@@ -91,7 +91,7 @@ const flagLinks: Input<readonly TypedLink[]> = {
   async read(args, context) {
     const [[test = ''] = [], [ticket] = []] = [args.get('test'), args.get('ticket')]
     if (test !== '-' && ticket === undefined)
-      throw usageError('No ticket was given.', 'For example: mergeq flaky link 2b4e8d1c KAN-123')
+      throw usageError('No ticket was given.', 'Give it after the test, such as KAN-123.')
     if (test !== '-')
       return [{ test: text('test').parse(test), ticket: ticketType.parse(...(args.get('ticket') ?? [])) }]
     if (ticket !== undefined)

@@ -209,7 +209,7 @@ function createAnnotation(test: JsonObject, rates: RateFormat): Annotation {
 /** How many tests a report shows; GitHub shows ten annotations for each step. */
 const defaultLimits: Readonly<Record<ReportFormat, number>> = { markdown: 100, github: 10 }
 
-const jsonHint = 'To print the tests as JSON, run: mergeq flaky list --json'
+const jsonHint = 'To print the tests as JSON, use flaky list --json.'
 
 const anyFormat = choice(formats, 'format')
 
@@ -225,7 +225,7 @@ const reportFormat: Type<ReportFormat> = {
 function checkOutput(format: ReportFormat, cli: Cli): void {
   const { args, options } = cli
   if (options.fields.length > 0)
-    throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
+    throw usageError('A report does not support --fields.', 'To choose the columns, use flaky list.')
   const isOutputTyped = args.has('--json') || args.has('--output')
   if (!isOutputTyped || options.format.name === format) return
   if (isCsv(cli)) {

@@ -124,10 +124,7 @@ const digest = textual({
   placeholder: 'digest',
   parse(text) {
     if (/^[0-9a-f]{16}$/.test(text)) return text
-    throw usageError(
-      `'${text}' is not a digest.`,
-      'To print the digest of the live settings, run: mergeq queue diff -f <file>',
-    )
+    throw usageError(`'${text}' is not a digest.`, 'queue diff -f prints the digest of the live settings.')
   },
 })
 

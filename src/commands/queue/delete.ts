@@ -51,7 +51,8 @@ async function cancelAll(values: Queue, cli: Cli): Promise<number> {
   const [cancelled, gone] = [numbersOf('cancelled'), numbersOf('gone')]
   const code = await report()
   if (code !== 0) return code
-  if (cancelled.length > 0) await cli.logger.info(`Cancelled ${joinNumbers(cancelled)}.`)
+  if (cancelled.length > 0)
+    await cli.logger.info(`Cancelled ${joinNumbers(cancelled)} in the queue for ${queueName(values)}.`)
   if (gone.length > 0) await cli.logger.info(`No longer in the queue: ${joinNumbers(gone)}.`)
   return 0
 }
@@ -72,7 +73,7 @@ async function explainError(failure: MergeqError, values: Queue, cli: Cli): Prom
     ...failure.details,
     hint: isListed
       ? 'To cancel the queued pull requests first, add --cancel-all.'
-      : 'Cancel them by number, then try again: mergeq pr cancel <pr>',
+      : 'Cancel them by number with pr cancel, then try again.',
   })
 }
 

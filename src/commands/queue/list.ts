@@ -90,8 +90,8 @@ function emptySentence(repo: Repository | undefined, branch: string | undefined)
   const queue = ['No queue', branch && `for ${branch}`, repo && `of ${shortRepositoryName(repo)}`]
   const advice =
     repo === undefined
-      ? 'To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
-      : 'To list all queues, run: mergeq queue list --all-repos'
+      ? 'To look up a queue, use queue get with --repo and --target-branch.'
+      : 'To list all queues, add --all-repos.'
   return `${queue.filter(Boolean).join(' ')} has metrics. ${advice}`
 }
 

@@ -63,7 +63,7 @@ async function showChanges(queue: Queue, settings: Settings, cli: Cli): Promise<
   cli.host.interrupted.throwIfAborted()
   if (before === undefined) return
   const changes = describeUpdate(settings, before, {})
-  await cli.logger.info(`${queue.targetBranch}: ${changes.join(', ') || 'no setting changed'}`)
+  await cli.logger.info(`${queueName(queue)}: ${changes.join(', ') || 'no setting changed'}`)
 }
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
@@ -74,16 +74,17 @@ function showUpdate(
   sent: CallResult,
 ): Result {
   const [queue] = sent.response.records
-  const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
+  const name = queueName({ repo, targetBranch })
+  const sentence = `Updated the queue for ${name}`
   const texts = before && describeUpdate(sentSettings, before, queue ?? {})
-  const changes = texts && `${targetBranch}: ${texts.join(', ') || 'no setting changed'}`
+  const changes = texts && `${name}: ${texts.join(', ') || 'no setting changed'}`
   if (queue === undefined) return show(sent, changes ?? `${sentence}.`)
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
   const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
   if (texts !== undefined && texts.length > 1)
     return show(sent, {
       ...table,
-      screen: () => ({ heading: [`${targetBranch}:`, ...texts.map(text => `  ${text}`)] }),
+      screen: () => ({ heading: [`${name}:`, ...texts.map(text => `  ${text}`)] }),
     })
   const screen = () =>
     changes === undefined ? { heading: [`${sentence}:`], ...table } : { sentence: changes }

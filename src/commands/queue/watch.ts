@@ -62,11 +62,11 @@ function checkOptions(
   if (once && !isStream && isSeveral)
     throw usageError(
       '--once for several queues requires -o ndjson.',
-      'Add -o ndjson. For a table, run: mergeq queue list --include-state',
+      'Add -o ndjson. For a table, use queue list --include-state.',
     )
   if (!once && options.format.prints === 'document')
     throw usageError(
-      '`mergeq queue watch` cannot print JSON, because its output is a stream.',
+      'queue watch cannot print JSON, because its output is a stream.',
       'Use -o ndjson for the changes, or --once for the current queue.',
     )
 }

@@ -260,7 +260,7 @@ describe('the pull request of the current branch', () => {
       `mergeq: No pull request was found for branch fix-cart.
   git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
   --dry-run does not ask the service by branch.
-  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123
+  MERGEQ_PR is not set. Name the pull request as an argument of pr cancel.
 `,
     )
     const { code: found } = await inCheckout('pr cancel --dry-run', { 'ls-remote': prints(ref(commit, 7)) })
@@ -327,7 +327,7 @@ describe('if no pull request is found, the error says what was tried and why it 
   test.each(cases)('%s', async (_, git, line) => {
     const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
-    const all = [line, asked, 'MERGEQ_PR is not set. Specify a pull request: mergeq pr get 123']
+    const all = [line, asked, 'MERGEQ_PR is not set. Name the pull request as an argument of pr get.']
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
     )
@@ -368,7 +368,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     expect(await inCheckout('pr cancel', { [command]: result })).toEqual({
       code: 2,
       out: '',
-      err: `mergeq: ${err}\n  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123\n`,
+      err: `mergeq: ${err}\n  MERGEQ_PR is not set. Name the pull request as an argument of pr cancel.\n`,
       sent: [],
     })
   })

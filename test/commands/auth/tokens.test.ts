@@ -180,7 +180,7 @@ describe('a stored token is not a setting', () => {
       const { code, out, err } = await mergeq(line, setting)
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err).toMatch(/'token' is not a setting that can be stored/)
-      expect(err).toContain('mergeq auth login')
+      expect(err).toContain('auth login')
       expect(encodingsFound(err, token)).toEqual([])
     },
   )

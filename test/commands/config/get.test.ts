@@ -15,7 +15,7 @@ describe('`config get`', () => {
     expect(await mergeq('config get org', settings)).toMatchObject({
       code: 5,
       out: '',
-      err: 'mergeq: org is not set.\n  To set it, run: mergeq config set org <value>\n',
+      err: 'mergeq: org is not set.\n  To set it, use config set.\n',
       requests: [],
     })
   })

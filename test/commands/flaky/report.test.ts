@@ -206,7 +206,7 @@ describe('annotations', () => {
 })
 
 describe('what a report refuses', () => {
-  const asJson = 'mergeq flaky list --json'
+  const asJson = 'flaky list --json'
   test.each([
     ['--json', asJson],
     ['--format json', asJson],

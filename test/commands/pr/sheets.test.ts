@@ -110,11 +110,11 @@ describe('a change on a terminal', () => {
   }
 
   test.each([
-    ['queue update --concurrency 4 --batch', 'main: concurrency 5 -> 4, batch no -> yes\n'],
-    ['queue update --not-ready-timeout-hours 2', 'main: not-ready-timeout-hours 2\n'],
-    ['queue update --set foo=bar', 'main: foo bar\n'],
-    ['queue update --set concurrency=4', 'main: concurrency 5 -> 4\n'],
-    ['queue resume', 'The queue for main was already running.\n'],
+    ['queue update --concurrency 4 --batch', 'main of acme/web: concurrency 5 -> 4, batch no -> yes\n'],
+    ['queue update --not-ready-timeout-hours 2', 'main of acme/web: not-ready-timeout-hours 2\n'],
+    ['queue update --set foo=bar', 'main of acme/web: foo bar\n'],
+    ['queue update --set concurrency=4', 'main of acme/web: concurrency 5 -> 4\n'],
+    ['queue resume', 'The queue for main of acme/web was already running.\n'],
     ['pr submit 7', '#7 was already queued for main of acme/web.\n'],
   ])('says what changed: %s', async (line, expected) => {
     expect(await show(line, service)).toMatchObject({ code: 0, out: expected })
@@ -170,11 +170,12 @@ describe('a change on a terminal', () => {
   })
 
   test.each([
-    ['PAUSED', [], 'Paused main: no pull requests are queued.'],
-    ['PAUSED', [{ prNumber: 1, state: 'PENDING' }], 'Paused main: 1 pull request waits.'],
-    ['RUNNING', [{ prNumber: 1, state: 'TESTING' }], 'Resumed main: 1 pull request testing.'],
+    ['PAUSED', [], 'Paused main of acme/web: no pull requests are queued.'],
+    ['PAUSED', [{ prNumber: 1, state: 'PENDING' }], 'Paused main of acme/web: 1 pull request waits.'],
+    ['RUNNING', [{ prNumber: 1, state: 'TESTING' }], 'Resumed main of acme/web: 1 pull request testing.'],
   ] as const)('says what %s means for %j', (state, enqueuedPullRequests, expected) => {
-    expect(describeStateChange(state, 'main', { state: 'DRAINING', enqueuedPullRequests })).toBe(expected)
+    const queue = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
+    expect(describeStateChange(state, queue, { state: 'DRAINING', enqueuedPullRequests })).toBe(expected)
   })
 })
 

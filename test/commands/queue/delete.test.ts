@@ -32,7 +32,9 @@ describe('queue delete', () => {
       code: 0,
       last: 'deleteQueue',
     })
-    expect(gone.err).toMatch(/^Cancelled #8\.\nNo longer in the queue: #7\.\n/m)
+    expect(gone.err).toMatch(
+      /^Cancelled #8 in the queue for main of acme\/web\.\nNo longer in the queue: #7\.\n/m,
+    )
     const refused = await run('--cancel-all --yes', seen => listing(seen, 422))
     expect(refused.code).toBe(6)
     expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')

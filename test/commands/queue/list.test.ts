@@ -46,7 +46,7 @@ mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
     const none = { answer: () => ({ body: 'up 1\n' }) }
     expect(await list('', { ...none, terminal: true })).toMatchObject({
       code: 0,
-      out: 'No queue has metrics. To look up a queue, run:\nmergeq queue get --repo owner/name --target-branch main\n',
+      out: 'No queue has metrics. To look up a queue, use queue get with --repo and\n--target-branch.\n',
       err: '',
     })
     expect((await list('', none)).out).toBe('')

@@ -34,7 +34,7 @@ test('a dry run on a terminal shows old and new values, and sends no change', as
   const { code, err, requests } = await update('--concurrency 5 --dry-run')
   expect({ code, err, names: namesOf(requests) }).toEqual({
     code: 0,
-    err: 'main: concurrency 1 -> 5\n',
+    err: 'main of acme/web: concurrency 1 -> 5\n',
     names: ['getQueue'],
   })
   expect((await update('--concurrency 5 --dry-run', { terminal: false })).requests).toEqual([])

@@ -17,7 +17,7 @@ function nameOfKey(key: string): SettingKey {
   throw usageError(
     `'${key}' is not a setting that can be stored.`,
     key === 'token'
-      ? 'To store a token, run: mergeq auth login'
+      ? 'To store a token, use auth login.'
       : hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`),
   )
 }

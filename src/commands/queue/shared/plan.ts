@@ -67,7 +67,7 @@ export function unknownSettingError(
   return usageError(
     `${source}: unknown queue setting${source === '--set' ? ` '${name}'` : showKey(name, " '", "'")}.`,
     suggestName(name, [...settingNames, ...Object.keys(live)]) ??
-      'To see the settings of the queue, run: mergeq queue export',
+      'To see the settings of the queue, use queue export.',
   )
 }
 
@@ -94,7 +94,7 @@ export function describePlan(
     live === undefined
       ? creates
         ? `The queue for ${name} will be created.`
-        : `The queue for ${name} does not exist; \`mergeq queue apply --create\` creates it.`
+        : `The queue for ${name} does not exist; queue apply --create creates it.`
       : allDifferences.length === 0
         ? `The queue for ${name} is up to date.`
         : `The queue for ${name}: ${summary}.`,

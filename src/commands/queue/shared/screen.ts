@@ -85,7 +85,7 @@ const emptyLines = (
       ]
     : [
         'No pull requests are queued. Pull requests that are not ready are not listed.',
-        `To check a pull request, run: ${commandLine(['pr', 'get'], queue)} <pr>`,
+        'To check a pull request, use pr get with its number.',
       ]
 
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {

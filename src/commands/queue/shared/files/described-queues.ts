@@ -35,10 +35,7 @@ export const fileInput: FlagInput<string> = {
   read(args) {
     const file = flagFile.read(args)
     if (file !== undefined) return file
-    throw usageError(
-      'No file was given.',
-      'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
-    )
+    throw usageError('No file was given.', 'Specify a file with -f. To create one, use queue export -f.')
   },
 }
 

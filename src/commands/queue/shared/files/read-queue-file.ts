@@ -28,7 +28,7 @@ export interface LoadedFile {
   readonly content: QueueFile
 }
 
-const howToBegin = 'For an example, run: mergeq queue export'
+const howToBegin = 'For an example, use queue export.'
 
 /** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
 export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile> {

@@ -39,10 +39,7 @@ export function parseYaml(text: string, file: string): SourceDocument {
   const lineCounter = new LineCounter()
   const lineAt = (offset = 0) => Math.max(1, lineCounter.linePos(offset).line)
   const syntaxError = (offset: number | undefined, problem: string) =>
-    usageError(
-      `${file}:${lineAt(offset)}: ${problem}`,
-      'Fix the file. For an example, run: mergeq queue export',
-    )
+    usageError(`${file}:${lineAt(offset)}: ${problem}`, 'Fix the file. For an example, use queue export.')
   if ((text.match(/[[{]|[-?]\s/g) ?? []).length > maxCollections)
     throw syntaxError(0, 'the file has too many lists and mappings.')
   const document = parseDocument(text, { ...options, lineCounter })

@@ -29,10 +29,10 @@ export const isSettable = (state: string): state is SettableState => Object.hasO
 
 /**
  * Returns what a change of the state means for the pull requests of the queue:
- * `Paused main: 1 pull request finishes testing, 22 wait.`
+ * `Paused main of acme/web: 1 pull request finishes testing, 22 wait.`
  */
-export function describeStateChange(state: SettableState, targetBranch: string, before: JsonObject): string {
-  if (stateOf(before) === state) return `The queue for ${targetBranch} was already ${stateWords(state)}.`
+export function describeStateChange(state: SettableState, queue: Queue, before: JsonObject): string {
+  if (stateOf(before) === state) return `The queue for ${queueName(queue)} was already ${stateWords(state)}.`
   const entries = queueEntries(before)
   const testing = entries.filter(entry => isUnderTest(entry.state)).length
   const waiting = entries.length - testing
@@ -45,7 +45,7 @@ export function describeStateChange(state: SettableState, targetBranch: string, 
     const count = testing === 0 ? pluralize(waiting, 'pull request') : waiting
     parts.push(`${count} ${waiting === 1 ? 'waits' : 'wait'}`)
   }
-  return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
+  return `${verbs[state]} ${queueName(queue)}: ${parts.join(', ') || 'no pull requests are queued'}.`
 }
 
 /** What `--set` adds to the request that sets a state, which the command says. */
@@ -60,6 +60,6 @@ export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promi
       sent,
       before === undefined
         ? `The queue for ${queueName(queue)} is now ${stateWords(state)}.`
-        : describeStateChange(state, queue.targetBranch, before),
+        : describeStateChange(state, queue, before),
     )
   })
