@@ -8,13 +8,7 @@ import { changedSince, changedWhen, changeTime, isOutdated, sentSeconds } from '
 import { getString, type JsonObject } from '../base/json.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
-import {
-  absenceOf,
-  type Sending,
-  type TrackedPullRequest,
-  type WaitObservation,
-  wasQueued,
-} from './wait-state.ts'
+import { absenceOf, type Sending, type TrackedPullRequest, type WaitObservation } from './wait-state.ts'
 
 /**
  * What a reading is, by the record in it:
@@ -80,7 +74,7 @@ function assessRecord(
   const when = changedWhen(record, seconds)
   if (!hasLeft(record)) {
     // Its head was checked when it was submitted: what was not seen in the queue is not visible yet.
-    const isNew = !wasQueued(known.attempt) && known.seen.state === undefined
+    const isNew = known.attempt.wasQueued !== true && known.seen.state === undefined
     const isOfAnother = isNew && isOtherCommit(getString(record, 'prSha'), head)
     if (when === 'before') return isOfAnother ? 'earlier' : 'before'
     return isDated(record, observation) && !isBeforeRecord ? 'own' : 'undated'

@@ -42,7 +42,6 @@ import {
   type WaitEnd,
   type WaitObservation,
   type WaitOptions,
-  wasQueued,
 } from './wait-state.ts'
 
 /** What happens to a pull request that is waited for. Times are in milliseconds. */
@@ -116,7 +115,7 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
       const isOther = isOtherCommit(getString(record, 'prSha'), rules.head ?? submittedHead(attempt))
       const isFirstReading = attempt.previous === undefined
       const merged = { ...item, record, seen: { state: 'MERGED' }, attempt: unsent }
-      return endUnsent(merged, isOther ? { outcome: 'stale' } : { outcome: 'merged', isFirstReading }, rules)
+      return ended(merged, isOther ? { outcome: 'stale' } : { outcome: 'merged', isFirstReading })
     }
     case 'not again': {
       const { record = item.record, note } = event
@@ -124,7 +123,7 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
       const hasEnded = isFailure(outcome)
       const seen = hasEnded ? { ...item.seen, state: stateOf(record) } : item.seen
       const how: WaitEnd = hasEnded ? { outcome } : (attempt.previous?.end ?? { outcome: 'pending' })
-      return endUnsent({ ...item, record, seen }, { ...how, note }, rules)
+      return ended({ ...item, record, seen }, { ...how, note })
     }
     case 'pause':
       return { item: { ...item, phase: { name: 'due', pause: event.pause } } }
@@ -136,7 +135,7 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
     }
     case 'head moved': {
       const moved = { ...item, record: { ...item.record, prSha: event.head }, seen: {}, attempt: unsent }
-      return endUnsent(moved, { outcome: 'stale', note: event.note }, rules)
+      return ended(moved, { outcome: 'stale', note: event.note })
     }
     case 'in the queue': {
       const seen = { newestChange: changeTime(event.record) }
@@ -177,13 +176,10 @@ export function advance(item: TrackedPullRequest, event: WaitEvent, rules: WaitR
 }
 
 /** Begins to wait for what was submitted, or was in the queue. */
-const begin = (item: TrackedPullRequest, attempt: Attempt, seen: Seen = {}): Step => ({
-  item: { ...item, phase: { name: 'unread' }, attempt, seen },
-})
-
-/** Ends what was not submitted, or not again. */
-const endUnsent = (item: TrackedPullRequest, how: WaitEnd, rules: WaitRules): Step =>
-  end({ ...item, phase: { name: 'unread' } }, how, rules)
+function begin(item: TrackedPullRequest, attempt: Attempt, seen: Seen = {}): Step {
+  const wasQueued = attempt.recordBefore?.isCurrentlySubmittedToQueue === true
+  return { item: { ...item, phase: { name: 'unread' }, attempt: { ...attempt, wasQueued }, seen } }
+}
 
 type ReadingEvent = Extract<WaitEvent, { readonly type: 'reading' }>
 
@@ -287,17 +283,17 @@ function attemptAfter(
 ): Attempt {
   const { sent, recordBefore, doubt } = attempt
   const mayBeIt = doubt?.mayBeVisible === true || !isSameRecord(record, recordBefore)
-  // What is still shown so long after the submission was in the queue before it.
-  const known = is === 'before' && !isRecent(observation, sent) ? record : recordBefore
   const next = {
     ...attempt,
+    // What is still shown so long after the submission was in the queue before it.
+    wasQueued: attempt.wasQueued === true || (is === 'before' && !isRecent(observation, sent)),
     // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
-    recordBefore: changeTime(known) === undefined ? undefined : known,
+    recordBefore: changeTime(recordBefore) === undefined ? undefined : recordBefore,
     doubt: doubt && { ...doubt, mayBeVisible: mayBeIt },
   }
   const state = stateOf(record)
   if (state === '') return next
-  const isIt = is === 'own' && sent !== undefined && state !== 'MERGED' && !wasQueued(attempt)
+  const isIt = is === 'own' && sent !== undefined && state !== 'MERGED' && attempt.wasQueued !== true
   // Without a time it may be older: then `pr land` may end with 14, but never submits another head.
   const isItsHead = is === 'own' || !isDated(record, observation)
   const shown = isItsHead ? getString(record, 'prSha') : undefined
@@ -383,7 +379,7 @@ function end(item: TrackedPullRequest, told: WaitEnd, { errors }: WaitRules): St
   // The exit code 7 would mean that nothing was changed.
   if (failure?.kind === 'unavailable')
     return ended(item, { outcome: 'timed-out', failure: errors.resultUnknown(item, failure) })
-  const isOurs = attempt.sent !== undefined && !wasQueued(attempt)
+  const isOurs = attempt.sent !== undefined && attempt.wasQueued !== true
   const isQueued = outcomeOfRecord(item.record ?? {}) === 'pending'
   return { ...ended(item, how), mustBeCancelled: outcome === 'stale' && isOurs && isQueued }
 }

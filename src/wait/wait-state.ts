@@ -84,6 +84,8 @@ export interface Attempt {
    * record.
    */
   readonly recordBefore?: JsonObject | undefined
+  /** Whether it was in the queue before: then it is not of this wait, and is not cancelled. */
+  readonly wasQueued?: boolean
   /** Why it is not known whether the last one was made, and whether a reading has shown what may be it. */
   readonly doubt?: { readonly failure: MergeqError; readonly mayBeVisible: boolean } | undefined
   /** Whether it is known that this wait has submitted it, in any attempt. */
@@ -158,10 +160,6 @@ export const wasSubmitted = ({ isMade, doubt }: Attempt): boolean | null =>
  * that is not in the queue may not follow its head.
  */
 export const submittedHead = ({ head, queuedHead = head }: Attempt): string | undefined => queuedHead
-
-/** Whether the record before a submission says that the pull request was in the queue already. */
-export const wasQueued = ({ recordBefore }: Attempt): boolean =>
-  recordBefore?.isCurrentlySubmittedToQueue === true
 
 /** Returns what is known of a pull request without a state: nothing was read, or it was not found. */
 export function missingState(tracked: Pick<TrackedPullRequest, 'phase' | 'attempt'>): string {

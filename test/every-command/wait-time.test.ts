@@ -139,6 +139,15 @@ describe('the limit of a command is one for everything that it does, wherever th
         }
   })
 
+  test.each(['queue wait --all', 'queue watch --all --for'])(
+    '%s: the metrics that name the queues',
+    async line => {
+      const { limited } = withLimit(line, 4)
+      const { code, err } = await runUntilSilence(limited, 0)
+      expect({ code, err }).toEqual({ code: 124, err: 'mergeq: Timed out before the queues were known.\n' })
+    },
+  )
+
   test.each(lines)('%s: the program that prints the token', async line => {
     const { limited, most } = withLimit(line, 4)
     const spawned: number[] = []

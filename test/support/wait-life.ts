@@ -64,6 +64,7 @@ export const trackedAs = (
       number: submission === undefined ? 0 : 1,
       sent: submission,
       recordBefore: recordBeforeSubmit,
+      wasQueued: recordBeforeSubmit?.isCurrentlySubmittedToQueue === true,
       isMade: submission !== undefined && !isUncertain,
       doubt: isUncertain ? { failure: noResponse, mayBeVisible } : undefined,
     },

@@ -1,7 +1,8 @@
 import { callOperation } from '../../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
-import { extendError, MergeqError, usageError } from '../../../base/errors.ts'
+import { timeIsOver } from '../../../api/wait-time.ts'
+import { extendError, failureOrThrow, MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { outlastRateLimit, withResource } from '../../../command/each.ts'
@@ -117,7 +118,10 @@ async function namedOnes(file: string | undefined, cli: Cli): Promise<SelectedQu
 
 /** Returns the queues of --all or --file for a wait; says what limits them. */
 export async function queuesOf(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
-  const { queues, limit } = await namedOnes(file, cli)
+  const { queues, limit } = await namedOnes(file, cli).catch(error => {
+    const isOver = cli.time?.hasTime() === false && failureOrThrow(error).kind === 'unavailable'
+    throw isOver ? timeIsOver('the queues were known') : error
+  })
   for (const text of limit) await cli.logger.info(text)
   return queues.map(({ queue }) => queue)
 }
