@@ -13,7 +13,6 @@ import { type Result, rawText, receiptColumns, singleRecord } from '../output/vi
 import { type Cli, readsMore } from './command.ts'
 import type { Printed } from './dry-run.ts'
 import { each } from './each.ts'
-import { openPage } from './open-page.ts'
 
 /** Sends a request that a command is about; prints it in a dry run. */
 export async function send<P extends Params>(
@@ -144,7 +143,7 @@ export async function forEach<T extends Resource>(
       if (missing !== undefined) await cli.printer.add(missing)
       if (result === undefined || result === 'printed') return undefined
       if (result.opens === undefined) await cli.printer.add(result)
-      else await openPage(result.opens, cli)
+      else await (await import('./open-page.ts')).openPage(result.opens, cli)
       return exitCodeOf(result.exit ?? 'ok')
     },
   })

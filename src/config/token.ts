@@ -6,7 +6,6 @@ import { beforeText, isBlank, refuseUtf16 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import { parseBaseUrl, tryHint } from './setting-definitions.ts'
 import { findStored, restrictCommand, type Store, storedTokens } from './store.ts'
-import { parseTokenCommand } from './token-command.ts'
 
 export interface Token {
   readonly value: string
@@ -147,6 +146,11 @@ function programSource(
   }
 }
 
+async function readTokenCommand(place: string, text: string): Promise<readonly string[]> {
+  const { parseTokenCommand } = await import('./token-command.ts')
+  return withName(place, () => parseTokenCommand(text))
+}
+
 /**
  * Returns the program of the profile that prints the token for an origin; nothing if the profile has none. Its token is
  * for the base URL of the profile only: for another origin, it is a reason why there is no token.
@@ -158,7 +162,7 @@ async function findProgramOfProfile(
   host: TokenHost,
 ): Promise<TokenSource | string | undefined> {
   const stored = await findStored(store, profile, 'token-command')
-  const words = stored && withName(stored.place, () => parseTokenCommand(stored.value))
+  const words = stored && (await readTokenCommand(stored.place, stored.value))
   if (stored === undefined || words === undefined || words.length === 0) return undefined
   const baseUrl = await findStored(store, profile, 'base-url')
   const own =
@@ -205,8 +209,7 @@ export async function findTokenSource(
       read: reading => readTokenFile(file, host, reading),
     }
   const command = await settings.readFrom('option-or-environment', 'tokenCommand')
-  const words =
-    command === undefined ? undefined : withName('MERGEQ_TOKEN_COMMAND', () => parseTokenCommand(command))
+  const words = command === undefined ? undefined : await readTokenCommand('MERGEQ_TOKEN_COMMAND', command)
   if (words !== undefined && words.length > 0)
     return programSource(words, 'MERGEQ_TOKEN_COMMAND', 'MERGEQ_TOKEN_COMMAND', host)
   if (!isBlank(trunkToken) && origin === defaultOrigin) return variable('TRUNK_API_TOKEN', trunkToken)
