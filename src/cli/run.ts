@@ -79,7 +79,7 @@ const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
 async function createContext(
   command: Pick<
     Command,
-    'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit' | 'tokenTime'
+    'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit' | 'isImpatient'
   >,
   args: ParsedArgs,
   { host: unlimitedHost, secrets, runCommandLine }: Program,
@@ -125,7 +125,7 @@ async function createContext(
     redact: secrets.redact,
   })
   const shared = { host, settings, options, results, messages, logger, secrets, serviceTime, time } as const
-  const { tokenTime } = command
+  const rateLimit = command.isImpatient === true ? undefined : { isOutlasted: false }
   let client: CommandClient | undefined
   return {
     ...shared,
@@ -134,7 +134,7 @@ async function createContext(
     printer,
     runCommandLine,
     client() {
-      client ??= createCommandClient({ ...shared, tokenTime })
+      client ??= createCommandClient({ ...shared, rateLimit })
       return client
     },
     close: async () => client?.close(),
@@ -270,6 +270,7 @@ export const createCommandClient = (parts: {
   /** Undefined in completion, which says nothing. */
   readonly messages?: Cli['messages']
   readonly tokenTime?: number | undefined
+  readonly rateLimit?: CommandClient['rateLimit']
 }): CommandClient => {
   const readToken = createTokenReader(parts.host, parts.settings, {
     hide: parts.secrets.hide,
@@ -282,8 +283,6 @@ export const createCommandClient = (parts: {
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
     isDryRun: parts.options.dryRun === true,
-    // The hook of git and completion have no time to wait.
-    rateLimit: parts.tokenTime === undefined ? { isOutlasted: false } : undefined,
     async token(after) {
       const token = await readToken(after)
       if (parts.messages === 'person' && token.source === 'MERGEQ_TOKEN')

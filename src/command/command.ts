@@ -54,8 +54,8 @@ export interface Command<X extends Options = Options> {
   readonly destructive?: boolean
   /** Returns the limit of all that the command does; undefined where `--timeout` limits each request. */
   readonly timeLimit?: (args: ParsedArgs) => TimeLimit | undefined
-  /** How long the program of a token may take, in milliseconds, if it is not the usual time. */
-  readonly tokenTime?: number
+  /** Whether its requests do not wait for what a 429 to another one asks for. */
+  readonly isImpatient?: boolean
   /** Whether a failed request is a part of the result instead of the end of the command. */
   readonly toleratesErrors?: boolean
   /** Whether it ends with the exit code of a program that it runs. */

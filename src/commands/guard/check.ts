@@ -16,6 +16,7 @@ export const guardCheckCommand = command({
   exits: ['check-failed'],
   settings: 'optional',
   timeLimit: () => maxDelay,
+  isImpatient: true,
   prints: 'nothing; messages go to standard error',
   options: { failClosed: flag('Exit 21 also if that cannot be told, for example without a token') },
   examples: ['mergeq guard check'],

@@ -25,6 +25,7 @@ export const guardHookCommand = command({
   exits: ['check-failed', 'timed-out'],
   settings: 'optional',
   timeLimit: () => maxDelay,
+  isImpatient: true,
   prints: 'nothing; messages go to standard error',
   options: {
     remote: remoteArgument,

@@ -58,6 +58,14 @@ test.each([
 })
 
 describe('`guard hook`', () => {
+  test('does not wait for what a 429 asks for', async () => {
+    const input = line('fix') + line('other')
+    const answer = (): Answer => ({ status: 429, headers: { 'retry-after': '2' } })
+    const { code, sleeps, requests } = await guard(input, answer)
+    expect({ code, sleeps }).toEqual({ code: 0, sleeps: [] })
+    expect(requests.length).toBeGreaterThan(0)
+  })
+
   test.each([
     ['push', 'Pushing', 'push and submit it again (it loses its position too)', line('fix')],
     ['deletion', 'Deleting the branch', 'delete the branch', deletion],
