@@ -14,6 +14,10 @@ interface TourStep {
 /** What a new user would do, in order. */
 const tourSteps: readonly TourStep[] = [
   {
+    comment: 'Show a queue: one pull request is tested, two wait.',
+    commandLine: 'queue get --target-branch main',
+  },
+  {
     comment: 'Create a merge queue for the release branch.',
     commandLine: 'queue create --target-branch release',
   },
@@ -22,7 +26,6 @@ const tourSteps: readonly TourStep[] = [
     comment: 'Wait until the first pull request is merged. The exit code is the result.',
     commandLine: 'pr wait 101 --interval 1s',
   },
-  { comment: 'Show the queue.', commandLine: 'queue get' },
   { comment: 'Wait for the second pull request, then show both.', commandLine: 'pr wait 103 --interval 1s' },
   { comment: '', commandLine: 'pr get 101 103' },
   { comment: 'Print a pull request as JSON, for a script.', commandLine: 'pr get 101 --json' },
@@ -36,6 +39,9 @@ const tourSteps: readonly TourStep[] = [
     grep: '_total{repo="acme/web",branch="release",queue_type="main"',
   },
 ]
+
+/** They stay where they are until the tour submits its own, whatever the speed. */
+const held = [97, 98, 99]
 
 const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
   `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
@@ -64,7 +70,7 @@ export const sandboxTourCommand = command({
       for (const step of steps) await out.write(formatStep(step))
       return 0
     }
-    return useSandbox(values, cli.host, async sandbox => {
+    return useSandbox({ ...values, held }, cli.host, async sandbox => {
       const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
       for (const step of steps) {
         const { commandLine, grep } = step
