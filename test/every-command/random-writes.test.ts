@@ -492,10 +492,14 @@ test('no result of a change contradicts its history', async () => {
       const { sandbox, end, said, ...outcome } = await runAgainstFaults(line, moment, { files, ...setting })
       const at = noon + (interruptedAt ?? Number.POSITIVE_INFINITY)
       const facts = { end, said, skew: scenario.skew, dated: scenario.dated }
-      const wrong =
-        end >= at
+      const wrong = [
+        ...(end >= at
           ? afterSignal(command, sandbox, outcome, { at, end })
-          : contradictions(command, sandbox, outcome, facts)
+          : contradictions(command, sandbox, outcome, facts)),
+      ]
+      // Its time is over, wherever standard input hangs.
+      if ('inputStaysOpen' in setting && end < at)
+        wrong.push(...(outcome.code === 124 ? [] : [`exit ${outcome.code}`]))
       if (wrong.length === 0) return
       const story = [command.line, ...sandbox.log, outcome.err, outcome.out, `exit ${outcome.code}`]
       expect(wrong, story.join('\n')).toEqual([])

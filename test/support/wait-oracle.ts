@@ -95,6 +95,8 @@ export function waitContradictions(
       ...outdatedEnd(result, shown),
       ...(result.exit === 8 && line.includes('--fail-on-paused') ? notPaused(sandbox, branch) : []),
       ...missedEnd(result, sent, shown),
+      ...unreadWords(result, history, end),
+      ...endOfEarlierAttempt(result, sent, history, end),
       ...howManyAttempts(result, sent, history, end),
       ...whatIsOver(sent, history, shown),
       ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, { end, dated })
@@ -107,6 +109,29 @@ export function waitContradictions(
     found.push(...wrongs.map(text => `#${result.pr} ${result.outcome} (${result.exit}): ${text}`))
   }
   return found
+}
+
+/** What may have merged, as its record has said for long, has not simply failed. */
+function unreadWords({ exit }: Result, history: readonly Version<Pull>[], end: number): readonly string[] {
+  const recent = during(history, end - settled, end)
+  const isDoubt = recent.length > 0 && recent.every(({ value }) => isDoubtful(value))
+  return exit === 3 && isDoubt ? ['3, and it may have merged'] : []
+}
+
+/** A later attempt that was accepted ends as itself, not as the one before. */
+function endOfEarlierAttempt(
+  { outcome, attempts }: Result,
+  sent: readonly Sending[],
+  history: readonly Version<Pull>[],
+  end: number,
+): readonly string[] {
+  const last = sent.at(-1)
+  const isLater = Number(attempts ?? 1) > 1 && last?.isAccepted === true
+  if (!isLater || (outcome !== 'failed' && outcome !== 'cancelled')) return []
+  const isSo = during(history, last.at, end).some(
+    ({ at, value }) => at >= last.at - 1_000 && value?.state === endStates[outcome],
+  )
+  return isSo ? [] : ['it ended as an attempt before, and the last one was accepted']
 }
 
 /** Whether a time is of the second of another one or of a later one, by the clock of the service. */
