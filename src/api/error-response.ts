@@ -1,7 +1,7 @@
 import { type ErrorKind, extendError, MergeqError, withPeriod } from '../base/errors.ts'
 import { type Json, stringifyJson } from '../base/json.ts'
 import { parseUrl } from '../base/url.ts'
-import { retryAfter } from '../http/retry-after.ts'
+import type { Sending } from '../http/http-client.ts'
 import { describeMissingQueue, queueName, shortRepositoryName } from '../values/repository.ts'
 import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
 import type { Request } from './request.ts'
@@ -21,7 +21,7 @@ interface ErrorOptions {
   readonly token: string | undefined
   /** Whether the token looks like a key of another version of the API. */
   readonly isOtherKey?: boolean | undefined
-  readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy' | 'host'>
+  readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy'>
   /** After a 404: whether the queue of the request exists; undefined if that is not known. */
   readonly hasQueue?: boolean | undefined
 }
@@ -51,12 +51,12 @@ function retryAdvice(headers: ReadonlyMap<string, string>): string {
  * docs/reference/service.md, "Error responses"). Its message ends with the words of the service.
  */
 export function errorFromResponse<P extends Params>(
-  response: Response,
+  response: Response & Pick<Sending, 'retryAfter'>,
   operation: Operation<P>,
   request: Request,
   options: ErrorOptions,
 ): MergeqError {
-  const { status, headers } = response
+  const { status, headers, retryAfter } = response
   const { host, pathname: path } = new URL(request.url)
   const requestId = headers.get('x-request-id')
   const serviceMessage = serviceMessageOf(response)
@@ -64,7 +64,6 @@ export function errorFromResponse<P extends Params>(
   const { summary, hint } = describeResponse(response, { ...options, host, path, request, operation })
   const isRefused = status >= 400 && status <= 499 && status !== 408
   const isUnclear = status === 408 || (status >= 500 && status <= 599)
-  const delay = retryAfter(headers, options.client.host.clock.now())
   return new MergeqError(kindOf(status), withReason(summary, reason), {
     // A change was not applied after a refusal; after a redirect it is not known.
     ...(request.isChange && !isUnclear ? { delivery: isRefused ? 'not-applied' : 'unknown' } : {}),
@@ -74,7 +73,7 @@ export function errorFromResponse<P extends Params>(
     operation: request.operation,
     ...(requestId === undefined ? {} : { requestId }),
     ...(serviceMessage === undefined ? {} : { serviceMessage }),
-    ...(delay === undefined ? {} : { retryAfter: Math.ceil(delay / 1_000) }),
+    ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter / 1_000) }),
     ...(status === 407 ? { needsChange: true } : {}),
     ...(status === 404 && isWebPage(response.text) ? { isWebPage: true } : {}),
     hint,

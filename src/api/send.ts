@@ -109,12 +109,13 @@ function observeAttempts(
     describe: () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
     /** Reads the last response, unless the check for completeness has read it already. */
     async read(response: HttpResponse & Sending): Promise<ReadResponse & Sending> {
-      const { attempts, sentAt } = response
-      if (checkedResponse?.receivedBytes === response.bytes) return { ...checkedResponse, attempts, sentAt }
+      const { attempts, sentAt, retryAfter } = response
+      const sending = { attempts, sentAt, retryAfter }
+      if (checkedResponse?.receivedBytes === response.bytes) return { ...checkedResponse, ...sending }
       const parsed = await readResponse(response, request, client).catch(error => {
         throw afterResponse(toMergeqError(error), sentAt)
       })
-      return { ...parsed, attempts, sentAt }
+      return { ...parsed, ...sending }
     },
   }
 }

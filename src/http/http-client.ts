@@ -3,7 +3,6 @@ import type { ServiceHost } from '../host/host.ts'
 import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
-import { retryAfter } from './retry-after.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { Attempt, ConnectionPool, ConnectionPools, sendOnce } from './undici.ts'
@@ -57,6 +56,8 @@ interface HttpSendOptions {
 export interface Sending {
   readonly attempts: number
   readonly sentAt: number
+  /** The delay that the last response asks for, in milliseconds. */
+  readonly retryAfter?: number | undefined
 }
 
 /** What an attempt is sent with, and whether it was handed to a connection. */
@@ -122,7 +123,8 @@ export class HttpClient {
       if (isOutlasted) outlasted++
       const repeats = { attempts, counted: isOutlasted ? undefined : attempts - outlasted }
       if (await this.waitForRetry(result, repeats, request, options)) continue
-      if ('status' in result) return { ...result, attempts, sentAt }
+      if ('status' in result)
+        return { ...result, attempts, sentAt, retryAfter: retryAfter(result.headers, clock.now()) }
       throw withAttempts(result.error, attempts, sentAt)
     }
   }
@@ -352,6 +354,20 @@ interface Repeats {
   readonly attempts: number
   /** How many of these are counted; undefined if the next one is not. */
   readonly counted: number | undefined
+}
+
+/**
+ * The delay that the `Retry-After` header asks for, in milliseconds: seconds, or a date that is compared with
+ * the Date header of the response, or else with `now`. Undefined when the header is missing or invalid.
+ */
+function retryAfter(headers: ReadonlyMap<string, string>, now: number): number | undefined {
+  const header = headers.get('retry-after')?.trim()
+  if (header === undefined) return undefined
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
+  const [until, sentAt] = [Date.parse(header), Date.parse(headers.get('date') ?? '')]
+  return Number.isNaN(until) || /^[-+.\d]*$/.test(header)
+    ? undefined
+    : Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt))
 }
 
 const isRateLimited = (result: HttpResponse | TransportError): result is HttpResponse =>
