@@ -10,6 +10,7 @@ import { isNotFound } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { testSlots } from '../domain/queue-entries.ts'
 import { stateOf } from '../domain/states.ts'
+import { testRunOf } from '../domain/test-run.ts'
 import { type PullRequest, placeFieldsOf } from '../values/pull-request.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
 import { type ExplainSources, type Explanation, explanationOf } from './explain-pull-request.ts'
@@ -36,8 +37,10 @@ export async function explain(
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  // The timeline of one that is tested names its batch.
-  const states = testSlots(queue.record ?? null).isBatching ? ['PENDING', 'TESTING'] : ['PENDING']
+  // The timeline of one that is tested names its batch, and its test run if the record does not.
+  const isNamed = submitted !== undefined && testRunOf(submitted) !== undefined
+  const isBatching = testSlots(queue.record ?? null).isBatching
+  const states = isNamed && !isBatching ? ['PENDING'] : ['PENDING', 'TESTING']
   const record = submitted && (await withTimeline(client, submitted, pullRequest, { states }))
   // What waits for its tests has no test run; its timeline may name one that ended.
   const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))

@@ -173,10 +173,21 @@ describe('the timeline of a pull request that left', () => {
     expect(timelines).toBe(1)
   })
 
-  test('is not requested again after --set, nor while the pull request is tested', async () => {
+  test('is not requested again after --set, nor for one that is tested in a run that its record names', async () => {
     expect((await explain('7 --set includeTimeline=true', cancelled)).sent).toHaveLength(2)
-    const waiting = await explain('7', { ...running, getSubmittedPullRequest: json(record('TESTING')) })
+    const waiting = await explain('7', { ...running, getSubmittedPullRequest: json(record('NOT_READY')) })
     expect(waiting.sent.map(({ name }) => name).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
+    const named = json(record('TESTING', { testRunId: uuid }))
+    expect((await explain('7', { ...running, getSubmittedPullRequest: named })).timelines).toBe(0)
+  })
+
+  test('names the test run of one that is tested, and so the required check that has not reported', async () => {
+    const event = { state: 'testing', testRun: { branch: `trunk-merge/pr-7/${uuid}` } }
+    const { out } = await explain('7 --json', {
+      ...answers('TESTING', {}, json(record('TESTING', { timeline: [event] }))),
+      getMergeQueueTestingDetails: json({ status: 'in_progress', requiredStatuses: ['e2e'] }),
+    })
+    expect(JSON.parse(out).testRun).toMatchObject({ id: uuid, missing: ['e2e'] })
   })
 
   test('is ignored if it is of a newer submission', async () => {
