@@ -3,12 +3,13 @@ import { getQueue } from '../api/operations/queues.ts'
 import { failureOrThrow } from '../base/errors.ts'
 import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
 import { knownHosts } from '../config/known-hosts.ts'
-import { type Queue, queueName } from '../values/repository.ts'
+import { defaultHost, type Queue, queueName } from '../values/repository.ts'
 import type { Cli } from './command.ts'
 
 /**
- * Returns queues that metrics name, each with the host at which the service knows its repository: metrics have no host, so
- * where settings and checkout name several, each is asked. A queue that none of them has keeps the first host.
+ * Returns queues that metrics name, each with the host at which the service knows its repository. Metrics have no host, so
+ * where settings and checkout name another one than github.com, each is asked, and github.com last. A queue that none of
+ * them has keeps the first host.
  */
 export async function withHosts<T extends { readonly name: string; readonly queue: Queue }>(
   queues: readonly T[],
@@ -17,7 +18,7 @@ export async function withHosts<T extends { readonly name: string; readonly queu
   const [first] = queues
   if (first === undefined) return queues
   const known = await knownHosts(cli.settings, cli.host)
-  let hosts = [...new Set([first.queue.repo.host, ...known])]
+  let hosts = [...new Set([first.queue.repo.host, ...known, defaultHost])]
   if (hosts.length < 2) return queues
   const findHost = async (named: T): Promise<T> => {
     for (const host of hosts) {

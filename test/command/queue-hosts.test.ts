@@ -61,10 +61,15 @@ test.each(['queue check --all', 'queue explain --all', 'queue wait --all', 'queu
 )
 
 test.each([
-  ['the only host', checkout('https://ghe.example.com/acme/web'), '', 'ghe.example.com'],
   ['no host', checkout(), '', 'github.com'],
   ['a repository that was typed', two, ' -R github.com/acme/web', 'github.com'],
 ])('with %s, no other host is asked', async (_, setting, typed, host) => {
   const { requests } = await mergeq(`queue pause --all --yes${typed}`, setting)
   expect(new Set(sent(requests, 'getQueue').map(each => each.replace(/\/.*/, '')))).toEqual(new Set([host]))
+})
+
+test('in a checkout of another host, queues at github.com are found, too', async () => {
+  const { requests } = await mergeq('queue pause --all --yes', checkout('https://ghe.example.com/acme/web'))
+  expect(sent(requests, 'updateQueue')).toContain('github.com/api')
+  expect(sent(requests, 'getQueue')[0]).toMatch(/^ghe/)
 })
