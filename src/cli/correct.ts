@@ -99,10 +99,11 @@ export async function createUsageError(
       return usageError(`missing required argument '${problem.argument}'.`, isShell ? shells : hint)
     }
     case 'extra-argument': {
-      const { expected, given } = problem
-      const count = `Expected ${expected} ${expected === 1 ? 'argument' : 'arguments'} but got ${given}.`
+      const { word } = problem
+      // It may be a token.
+      const isNamed = path[0] !== 'auth'
       const hint = (await hintForGh(argv, reading, groups)) ?? (await askFor(argv, false, groups))
-      return usageError(`too many arguments for '${path.at(-1)}'. ${count}`, hint)
+      return usageError(`${isNamed ? `'${word}'` : 'The last argument'} is not expected here.`, hint)
     }
   }
 }

@@ -249,6 +249,11 @@ export const otherWords: readonly OtherWords[] = [
   ['*', '--prio -p', '--priority'],
   ['*', '--top --count --max -L -n', '--limit'],
   ['*', '-s --status', '--state'],
+  [
+    'queue pause',
+    '--reason --comment --message --body -m',
+    'The service stores no reason for a pause, and does not tell who paused it.',
+  ],
   ['*', '--reason --comment --message --body -m', 'No command takes a reason or a comment.'],
   ['*', '--watch --follow', 'Only queue watch and pr wait follow changes. They need no option for it.'],
   ['*', '--web', 'Pages are opened by: mergeq pr get --web <pr>, mergeq flaky get --web <test>'],

@@ -42,7 +42,7 @@ export type Problem =
   | { readonly kind: 'repeated-option'; readonly option: OptionDefinition }
   | { readonly kind: 'missing-argument'; readonly argument: string }
   /** `expected` is how many arguments the command takes, and `given` how many were typed. */
-  | { readonly kind: 'extra-argument'; readonly expected: number; readonly given: number }
+  | { readonly kind: 'extra-argument'; readonly word: string }
 
 /** A command line as the run, help, completion and corrections see it. */
 export interface ParsedCommandLine {
@@ -114,7 +114,7 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
     case 'commander.missingArgument':
       return { kind: 'missing-argument', argument: registeredArguments[args.length]?.name() ?? '' }
     case 'commander.excessArguments':
-      return { kind: 'extra-argument', expected: registeredArguments.length, given: args.length }
+      return { kind: 'extra-argument', word: args[registeredArguments.length] ?? '' }
     default:
       // A group alone.
       return undefined

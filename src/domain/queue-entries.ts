@@ -37,15 +37,19 @@ export const testSlots = (queue: Json): TestSlots => ({
   isBatching: get(queue, 'batch') === true,
 })
 
-/** Formats how many pull requests are under test: `testing 1 of 2`. */
-function testSlotsText(queue: Json): string {
+/**
+ * Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`, `running, nothing queued (batches, up
+ * to 4 runs)`.
+ */
+export function summarizeQueue(queue: Json): string {
   const { testing, concurrency, isBatching } = testSlots(queue)
-  if (concurrency === undefined) return `testing ${testing.length}`
-  return isBatching
-    ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
-    : `testing ${testing.length} of ${concurrency}`
+  const queued = getArray(queue, 'enqueuedPullRequests').length
+  const runs = concurrency === undefined ? '' : `up to ${pluralize(concurrency, 'run')}`
+  const isOfTotal = concurrency !== undefined && !isBatching && queued > 0
+  const limit = isOfTotal || runs === '' ? '' : ` (${isBatching ? 'batches, ' : ''}${runs})`
+  const counts =
+    queued === 0
+      ? 'nothing queued'
+      : `testing ${testing.length}${isOfTotal ? ` of ${concurrency}` : ''}, ${queued} queued`
+  return `${stateWords(stateOf(queue)) || '-'}, ${counts}${limit}`
 }
-
-/** Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`. */
-export const summarizeQueue = (queue: Json): string =>
-  `${stateWords(stateOf(queue)) || '-'}, ${testSlotsText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`

@@ -50,9 +50,9 @@ export const missingStatuses = (run: JsonObject): readonly string[] =>
 const howItFailed = (conclusion: string): string =>
   /^(?:failure|error|)$/i.test(conclusion) ? 'failed' : shorten(conclusion.toLowerCase().replaceAll('_', ' '))
 
-/** Returns what is said of a failed check: `test failed`. */
+/** Returns what is said of a failed check: `check "test" failed`. */
 export const failedCheckText = (name: string, conclusion: string): string =>
-  `${shorten(name)} ${howItFailed(conclusion)}`
+  `check "${shorten(name)}" ${howItFailed(conclusion)}`
 
 export interface TestRun {
   readonly id: string

@@ -128,7 +128,7 @@ const stateMessages = new Map([
   ['PENDING', 'It is ready and waiting for its tests to start.'],
   ['TESTING', 'Its tests are running.'],
   ['TESTS_PASSED', 'Its tests passed.'],
-  ['PENDING_FAILURE', 'The cause of the failure is not determined yet. It may still merge.'],
+  ['PENDING_FAILURE', 'Its tests failed; it is not known yet which pull request caused it.'],
   ['MERGED', 'It was merged.'],
   ['FAILED', 'It failed.'],
   ['CANCELLED', 'It was cancelled.'],

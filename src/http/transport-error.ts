@@ -144,7 +144,10 @@ function failureToConnect(
   const details = (failedStep: 'dns' | 'connection') =>
     hasProxy ? ({ hint: checkProxy(info), failedStep: 'proxy' } as const) : { failedStep }
   if (syscall === 'getaddrinfo')
-    return notSent(`The host name of ${peer} could not be resolved (DNS)`, details('dns'))
+    return notSent(
+      `The host name ${hasProxy ? 'of ' : ''}${peer} could not be resolved (DNS)`,
+      details('dns'),
+    )
   if (code === 'ECONNREFUSED') return notSent(`${peerName} refused the connection`, details('connection'))
   if (code === notLoopbackCode)
     return notSent(`${host} leads to another machine, not to this one`, {
@@ -174,7 +177,7 @@ function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolea
     return notSent(`The certificate of ${peer} is for a different host name`, check('Check the base URL.'))
   if (noTls.test(code))
     return notSent(
-      `${isAtProxy ? `The ${proxyName(info)}` : `The server at ${host}`} speaks no TLS (https)`,
+      `${isAtProxy ? `The ${proxyName(info)}` : `The server at ${host}`} does not speak TLS (https)`,
       check('Check the base URL: its port may be for plain http.'),
     )
   const systemStore = hasSystemStore(node)

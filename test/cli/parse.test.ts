@@ -70,8 +70,8 @@ test.each([
   ['pr nope --other', { kind: 'unknown-command', word: 'nope' }],
   ['config set', { kind: 'missing-argument', argument: 'key' }],
   ['config set repo', { kind: 'missing-argument', argument: 'value' }],
-  ['config set repo a/b c', { kind: 'extra-argument', expected: 2, given: 3 }],
-  ['queue get main rel', { kind: 'extra-argument', expected: 0, given: 2 }],
+  ['config set repo a/b c', { kind: 'extra-argument', word: 'c' }],
+  ['queue get main rel', { kind: 'extra-argument', word: 'main' }],
 ])('the problem of `%s` names its words', async (line, problem) => {
   expect((await readLine(line)).problem).toEqual(problem)
 })

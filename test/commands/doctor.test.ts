@@ -53,7 +53,7 @@ test('on a healthy machine every check passes', async () => {
     err: '',
     notPassed: [],
   })
-  expect(row('queue')?.found).toBe('acme/web main: running, testing 0 of 2, 0 queued')
+  expect(row('queue')?.found).toBe('acme/web main: running, nothing queued (up to 2 runs)')
   expect(row('TLS')?.found).toBe('not used: the base URL is http')
   expect(row('git')?.found).toBe('git version 2.39.5')
 })
@@ -142,7 +142,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     vi.restoreAllMocks()
     expect(row('proxy')?.found).toBe('proxy.example:3128 (HTTPS_PROXY), not used for mergeq.invalid')
     expect({ code, dns: row('DNS')?.result }).toEqual({ code: 21, dns: 'fail' })
-    expect(row('DNS')?.found).toMatch(/^The host name of mergeq\.invalid could not be resolved/)
+    expect(row('DNS')?.found).toMatch(/^The host name mergeq\.invalid could not be resolved/)
     const reason = 'skipped: the DNS check failed'
     const names = ['TLS', 'service', 'clock', 'service status', 'queue']
     expect(skipped(rows)).toEqual(names.map(name => `${name} (warn) ${reason}`))
@@ -211,8 +211,8 @@ describe('what the checks find', () => {
   })
 
   test.each([
-    [-90_000, 'warn', '90s ahead of the service'],
-    [90_000, 'warn', '90s behind the service'],
+    [-90_000, 'warn', '2m ahead of the service'],
+    [90_000, 'warn', '2m behind the service'],
     [-50_000, 'pass', '50s ahead of the service'],
   ])('a clock that is off by %d ms', async (offset, result, found) => {
     const { code, row } = await doctor({ answer: seen => ({ ...healthyBut()(seen), headers: date(offset) }) })

@@ -426,7 +426,7 @@ describe('the prose for a terminal', () => {
     const timedOut = run({ checkSuites, testedPullRequests: [{ prNumber: 7 }] })
     expect(proseOf({ record: record('FAILED', { reason }), run: timedOut })).toEqual([
       '✗ #7 failed 3m ago',
-      `  e2e timed out   ${page}`,
+      `  check "e2e" timed out   ${page}`,
       '  It was tested alone, on top of main; a required check failed.',
       '  Caused by the pull request itself (test_run_required_status_failed).',
       'Next',

@@ -183,5 +183,5 @@ test('nobody is told to submit what may have merged, and no run is blamed for wh
   for (const [title, text] of all)
     if (text.includes('"mayBeMerged":true')) expect([title, text]).not.toContain('pr submit')
   expect(all.get('FAILED github_api_rate_limit_exceeded')).not.toContain('e2e')
-  expect(all.get('FAILED test_run_required_status_failed')).toContain('e2e failed')
+  expect(all.get('FAILED test_run_required_status_failed')).toContain('check "e2e" failed')
 })

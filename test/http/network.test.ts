@@ -269,7 +269,7 @@ describe('proxies', () => {
         (await secured()).authority.issue('DNS:elsewhere.test'),
         /of the proxy .* is for a different host name/,
       ],
-      [undefined, /^mergeq: The proxy localhost:\d+ \(HTTPS_PROXY\) speaks no TLS \(https\)\./],
+      [undefined, /^mergeq: The proxy localhost:\d+ \(HTTPS_PROXY\) does not speak TLS \(https\)\./],
     ] as const) {
       const { proxy, setting } = await proxied(tls === undefined ? {} : { tls })
       stubHostNames({ localhost: ['127.0.0.1'] })
@@ -367,7 +367,7 @@ describe('certificates', () => {
     const env = { MERGEQ_BASE_URL: `https://127.0.0.1:${port}/v1` }
     const { err } = await run(`queue get ${noRetries}`, { code: 7 }, { env })
     expect(requests).toEqual([])
-    expect(err).toContain(`The server at 127.0.0.1:${port} speaks no TLS (https).\n  Check the base URL`)
+    expect(err).toContain(`The server at 127.0.0.1:${port} does not speak TLS (https).\n  Check the base URL`)
     expect(err).not.toContain('certificate')
   })
 

@@ -19,7 +19,7 @@ test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(
     const failure = Object.assign(new Error(), { code, syscall: 'getaddrinfo', hostname: 'queue.example' })
     const { error } = classifyError(new TypeError('fetch failed', { cause: failure }), read)
     expect(error.details).toMatchObject({ sentState: 'not-sent', failedStep: 'dns' })
-    expect(error.message).toBe('The host name of queue.example could not be resolved (DNS).')
+    expect(error.message).toBe('The host name queue.example could not be resolved (DNS).')
   },
 )
 
@@ -124,7 +124,7 @@ test.each(['proxy.example', '[fd00::1]:3128', 'proxy.example:3128'])(
       ERR_TLS_CERT_ALTNAME_INVALID: `The certificate of the ${name} is for a different host name.`,
       SELF_SIGNED_CERT_IN_CHAIN: `The certificate of the ${name} is from an authority that is not trusted (SELF_SIGNED_CERT_IN_CHAIN).`,
       CERT_HAS_EXPIRED: `The certificate of the ${name} has expired.`,
-      ERR_SSL_WRONG_VERSION_NUMBER: `The ${name} speaks no TLS (https).`,
+      ERR_SSL_WRONG_VERSION_NUMBER: `The ${name} does not speak TLS (https).`,
       ERR_SSL_X: `TLS with the ${name} failed (ERR_SSL_X).`,
       ECONNRESET: through,
     }

@@ -113,20 +113,20 @@ export const authLoginCommand = command({
       storesUrl ? { 'base-url': baseUrl } : {},
     )
     await logger.info(`Stored ${what} for ${owner}${noVerify ? ' without verifying it' : ''}.`)
-    if (profile !== 'default') {
+    const source = await findTokenSource(host, settings).catch(() => undefined)
+    // One line more at most: what keeps the token from being used comes first.
+    if (source !== undefined && source.kind !== 'store')
+      await logger.warn(`${source.name} is set and takes precedence over the stored token.`)
+    else if (args.has('--base-url') && !storesUrl)
+      await logger.info(
+        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', baseUrl, ...profileWords(profile)])}`,
+      )
+    else if (profile !== 'default') {
       const next = storesUrl
         ? joinCommandLine(['queue', 'list', '--profile', profile])
         : inProfile(cli, 'queue', 'list')
       await logger.info(`To use it, add --profile to each command, or set MERGEQ_PROFILE: ${next}`)
     }
-    if (args.has('--base-url') && !storesUrl) {
-      await logger.info(
-        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', baseUrl, ...profileWords(profile)])}`,
-      )
-    }
-    const source = await findTokenSource(host, settings).catch(() => undefined)
-    if (source !== undefined && source.kind !== 'store')
-      await logger.warn(`${source.name} is set and takes precedence over the stored token.`)
     return 0
   },
 })

@@ -14,7 +14,7 @@ import type { SettingKey } from '../../config/setting-definitions.ts'
 import { restrictCommand } from '../../config/store.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { summarizeQueue } from '../../domain/queue-entries.ts'
-import { joinTruncated } from '../../values/format.ts'
+import { formatRounded, joinTruncated, pluralize } from '../../values/format.ts'
 import { describeMissingQueue, type Repository, shortRepositoryName } from '../../values/repository.ts'
 
 export interface Outcome {
@@ -174,12 +174,20 @@ async function checkToken({ client, probe }: Session): Promise<Outcome> {
 /** The largest clock difference in milliseconds that does not distort time ranges. */
 const maxClockSkew = 60_000
 
+const day = 86_400_000
+
+/** Formats a difference of a minute or more. */
+const ageText = (difference: number): string =>
+  difference < day ? formatRounded(difference) : pluralize(Math.round(difference / day), 'day')
+
 async function checkClock({ probe }: Session): Promise<Outcome> {
   const { date, sentAt, endedAt } = await probe()
   if (date === undefined)
     return warn('the response has no date', 'Compare the clock of this machine with another clock.')
   const offset = date - (sentAt + endedAt) / 2
-  const found = `${Math.abs(Math.round(offset / 1_000))}s ${offset < 0 ? 'ahead of' : 'behind'} the service`
+  const difference = Math.abs(offset)
+  const text = difference < maxClockSkew ? `${Math.round(difference / 1_000)}s` : ageText(difference)
+  const found = `${text} ${offset < 0 ? 'ahead of' : 'behind'} the service`
   if (Math.abs(offset) <= maxClockSkew) return pass(found)
   return warn(found, 'Set the clock of this machine: time ranges depend on it.')
 }

@@ -31,7 +31,6 @@ import {
   type Span,
   type StyledLine,
   signSpan,
-  stateSpan,
   stateStyle,
   wordsSpan,
 } from '../../output/styled-text.ts'
@@ -102,8 +101,8 @@ function testedSpans(run: JsonObject, repo: Repository): Pieces {
   const numbers = getArray(run, 'testedPullRequests')
     .map(tested => get(tested, 'prNumber'))
     .filter(pr => typeof pr === 'number')
-  if (numbers.length === 0) return ['for unknown pull requests']
-  return ['for ', ...joinSpans(numbers.map(pr => linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))))]
+  if (numbers.length === 0) return ['of unknown pull requests']
+  return ['of ', ...joinSpans(numbers.map(pr => linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))))]
 }
 
 const joinSpans = (spans: readonly Span[]): Pieces =>
@@ -162,9 +161,11 @@ function testRunLines(
   now: number,
 ): readonly StyledLine[] {
   const [branch, commit = ''] = [getString(run, 'testBranch'), getString(run, 'testBranchSha')]
+  const status = getString(run, 'status') ?? 'unknown status'
+  const sign = signSpan(status)
   const at = /^[\da-f]{7,64}$/i.test(commit) ? ` at ${commit.slice(0, 7)}` : ''
   return [
-    ['Test run ', stateSpan(getString(run, 'status') ?? 'unknown status'), ' ', ...testedSpans(run, repo)],
+    [sign, sign.text === '' ? 'Test run ' : ' Test run ', ...testedSpans(run, repo), ' ', wordsSpan(status)],
     ...(branch === undefined ? [] : [`  on ${branch}${at}`]),
     ...checkLines(run, checks, now),
   ]

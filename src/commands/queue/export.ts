@@ -295,7 +295,7 @@ export const queueExportCommand = command({
     const { warnings, notes, digest } = await exportQueue(exported, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)
-    await logger.info(`The digest of the live settings is ${digest}.`)
+    await logger.debug(`The digest of the live settings is ${digest}.`)
     return 0
   },
 })

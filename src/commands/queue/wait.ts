@@ -64,8 +64,7 @@ type Ended = QueueProgress & { readonly end: WaitEnd }
 const exitOf = ({ end: { outcome, failure } }: Ended): number =>
   outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
 
-const describe = ({ place, queue }: QueueProgress): string =>
-  `The queue for ${queueName(place)}: ${summaryOf(queue)}.`
+const describe = ({ place, queue }: QueueProgress): string => `${queueName(place)}: ${summaryOf(queue)}.`
 
 /** Returns the result of a queue; `name` is what a person calls it. */
 function resultOf(ended: Ended, name: string, until: QueueCondition, { settings }: Cli): Result {

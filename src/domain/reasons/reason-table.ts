@@ -36,7 +36,7 @@ const submitted: Words = {
     again: null,
     meaning: 'It was submitted by the support of the service.',
   },
-  api_requested: { by: 'program', again: null, meaning: 'It was submitted by a program.' },
+  api_requested: { by: 'program', again: null, meaning: 'Submitted through the API.' },
 }
 
 const pending: Words = {

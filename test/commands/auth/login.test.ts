@@ -165,6 +165,15 @@ describe('`auth login --profile work`', () => {
     expect(JSON.stringify(read())).not.toContain('base-url')
   })
 
+  test.each([
+    ['', {}],
+    ['--base-url http://127.0.0.1:9/v1', {}],
+    ['--base-url http://127.0.0.1:9/v1', { MERGEQ_TOKEN: 'another-token' }],
+  ])('prints two lines: %s %o', async (typed, env) => {
+    const { code, err } = await open().run(`${line} ${typed}`, { input: token, env })
+    expect({ code, lines: err.trimEnd().split('\n').length }).toEqual({ code: 0, lines: 2 })
+  })
+
   test('asks for a login of the same profile where nothing was typed, and after a rejection', async () => {
     const asked = await mergeq('auth login --profile work', { typed: [''], inputTerminal: true })
     expect(asked.err).toContain('Run: mergeq auth login --profile work\n')

@@ -46,7 +46,7 @@ test('`pr explain` prints a row for each fact on a pipe', async () => {
     `next\tmergeq pr testing ${uuid}  (Shows the checks of its test run.)`,
     'next\tRead the log of the check. Fix the cause, or the test if it is flaky.',
     'next\tmergeq pr submit 7  (After a fix; without one it will most likely fail again.)',
-    'submit again\tafter a change: Read the log of the check. Fix the cause, or the test if it is flaky.',
+    'submit again\tafter a change: read the log of the check. Fix the cause, or the test if it is flaky',
     'unavailable\tqueue: The service rejected the request for the queue for main of acme/web: no.',
     'repo\tgithub.com/acme/web',
     'targetBranch\tmain',
@@ -55,13 +55,9 @@ test('`pr explain` prints a row for each fact on a pipe', async () => {
 })
 
 test.each([
-  ['merged', json(record('MERGED')), 'not safe: It is already merged.'],
-  ['not found', { status: 404, body: '{}' }, 'unclear: It is not in the queue. It may be too new to appear.'],
-  [
-    'queued',
-    json(record('PENDING')),
-    'safe: It is already in the queue; submitting it again changes nothing.',
-  ],
+  ['merged', json(record('MERGED')), 'no: it is already merged'],
+  ['not found', { status: 404, body: '{}' }, 'unclear: it is not in the queue. It may be too new to appear'],
+  ['queued', json(record('PENDING')), 'yes: it is already in the queue; submitting it again changes nothing'],
 ])('says of a pull request that is %s whether it can be submitted again', async (_, answer, said) => {
   const { out } = await explain('7', { ...running, getSubmittedPullRequest: answer })
   expect(/^submit again\t(.*)$/m.exec(out)?.[1]).toBe(said)

@@ -229,7 +229,7 @@ describe('a test run on a terminal', () => {
     const answer = answering({ status, testBranch: 'x' })
     expect(await show('pr testing 6e1d9f0a', answer, { columns: 200 })).toMatchObject({
       code: 0,
-      out: `Test run ${status} for unknown pull requests\n  on x\n`,
+      out: `Test run of unknown pull requests ${status}\n  on x\n`,
     })
   })
 })

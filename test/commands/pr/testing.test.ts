@@ -101,7 +101,7 @@ test('says on a terminal which failed check is not required, after those that ar
     answer: () => ({ body }),
     terminal: true,
   })
-  expect(out).toContain('  - lint cancelled\n  ✗ preview failed (not required)\n')
+  expect(out).toContain('  - check "lint" cancelled\n  ✗ check "preview" failed (not required)\n')
 })
 
 test('names on a terminal the required statuses that have not reported', async () => {

@@ -21,7 +21,7 @@ describe('`queue drain`', () => {
     const { code, out, err, requests } = await drain({ terminal: true, columns: 120 })
     expect({ code, out, err }).toEqual({
       code: 0,
-      out: 'Draining main: no pull requests are queued.\n',
+      out: 'Draining main of acme/web: no pull requests are queued.\n',
       err: '',
     })
     expect(namesOf(requests)).toEqual(['getQueue', 'updateQueue'])

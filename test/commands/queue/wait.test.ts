@@ -21,7 +21,7 @@ describe('`queue wait`', () => {
   test('waits until nothing is tested or about to merge, and logs each change once', async () => {
     const { code, out, err, asked } = await runWithHistory('queue wait --interval 2s', draining)
     expect({ code, out }).toEqual({ code: 0, out: 'github.com/acme/web\tmain\treached\t1\t0\t8\n' })
-    const queue = 'The queue for main of acme/web: draining, testing'
+    const queue = 'main of acme/web: draining, testing'
     expect(err).toBe(`${queue} 1, 2 queued.\n${queue} 0, 2 queued.\n${queue} 0, 1 queued.\n`)
     expect(asked).toMatchObject([0, 2, 4, 6, 8].map(second => ({ second, operation: 'getQueue' })))
   })
@@ -109,6 +109,6 @@ describe('`queue wait`', () => {
 
   test('says every five minutes in a job that it still waits', async () => {
     const { err } = await runWithHistory('queue wait --timeout 12m', { pulls: { 7: 'TESTING' } })
-    expect(err.match(/ \d+ minutes for The queue for main .* 1 queued\.$/gm)).toHaveLength(2)
+    expect(err.match(/ \d+ minutes for main .* 1 queued\.$/gm)).toHaveLength(2)
   })
 })

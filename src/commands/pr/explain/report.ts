@@ -148,11 +148,12 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
     : safe === null
       ? 'unclear'
       : !safe
-        ? 'not safe'
+        ? 'no'
         : needsChange
           ? 'after a change'
-          : 'safe'
-  rows.push(['submit again', `${safety}: ${submitAgain.why}`])
+          : 'yes'
+  const why = submitAgain.why.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase()).replace(/\.$/, '')
+  rows.push(['submit again', `${safety}: ${why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
   return rows.map(([field, value]) => ({ field, value }))
 }

@@ -87,7 +87,7 @@ function drawnEvent(event: JsonObject): JsonObject {
   const tests = batch.length > 1 ? `Its tests started, in batch ${nameBatch(batch)}.` : 'Its tests started.'
   const sentences = new Map([
     ['TESTING', tests],
-    ['PENDING_FAILURE', 'Its tests failed; the cause is open.'],
+    ['PENDING_FAILURE', 'Tests failed; the cause is not known yet.'],
   ])
   return {
     timestamp: event.timestamp,
