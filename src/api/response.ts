@@ -58,7 +58,8 @@ export interface ResponseDecoder {
   /** The largest body that is read, in bytes after decompression; `maxResponseSize` by default. */
   readonly maxBytes?: number
   read(response: ResponseBody): DecodedResponse
-  readError?(response: ResponseBody): Uint8Array
+  /** Returns what is printed of a response outside 2xx; by default nothing. */
+  readError?(response: ResponseBody): Uint8Array | undefined
 }
 
 const checkBaseUrl = 'Check the base URL. If it is correct, try again later.'
@@ -108,12 +109,23 @@ interface RequiredPart {
   isPresent(document: JsonObject): boolean
 }
 
-export const missingPartErrorWithMessage = (document: JsonObject, name: string): MergeqError => {
+/** The error of a document that lacks a part: it says which fields are there, or quotes the message that is. */
+export function missingPartErrorWithMessage(document: JsonObject, name: string): MergeqError {
   const quoted = messageIn(document)?.slice(0, maxQuoted) ?? ''
-  return missingPartError(`${name}${quoted === '' ? '' : ` and says: ${quoted}`}`)
+  const fields = Object.keys(document).join(', ').slice(0, maxQuoted)
+  const others = fields === '' ? '' : `, only: ${fields}`
+  return missingPartError(`${name}${quoted === '' ? others : ` and says: ${quoted}`}`)
 }
 
 const maxQuoted = 200
+
+const errorFields = ['error', 'message', 'code', 'status']
+
+/** What is enough in a document that is only printed: any field but those of an error. */
+export const anyField = (name: string): RequiredPart => ({
+  name,
+  isPresent: document => Object.keys(document).some(key => !errorFields.includes(key)),
+})
 
 /** Decodes a JSON object. Throws a `bad-answer` error for an object without `required`. */
 export const recordDecoder = (

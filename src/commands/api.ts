@@ -13,7 +13,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
 import { valueFromSettings } from '../api/resolve.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
-import { usageError, withName } from '../base/errors.ts'
+import { extendError, failureOrThrow, type MergeqError, usageError, withName } from '../base/errors.ts'
 import { getNumber, isObject, type JsonObject, parseJson } from '../base/json.ts'
 import { command } from '../command/command.ts'
 import { fieldsOfRecords, type RecordFields } from '../command/fields.ts'
@@ -95,18 +95,19 @@ function knownOperation({ recovery, isHostedOnly, isPublic }: Operation): Operat
 /** Returns the same for a name that mergeq does not know: a POST may be a change, and a 404 has a hint. */
 function unknownOperation(name: string, method: 'GET' | 'POST'): OperationFacts {
   const similar = suggestName(name, operationNames) ?? suggestName(`get${name}`, operationNames)
-  const hint = `mergeq knows no operation named '${name}'. ${similar ?? 'To list them, run: mergeq api --help'}`
+  const sentAs = method === 'POST' ? ' It was sent with POST; for a read, add --method get.' : ''
+  const hint = `mergeq knows no operation named '${name}'.${sentAs} ${similar ?? 'To list them, run: mergeq api --help'}`
   return {
     ...(method === 'POST' ? { recovery: { replay: 'never' } } : {}),
-    errors: { hint: status => (status === 404 ? hint : undefined) },
+    errors: { hint: status => (status === 404 || status === 405 ? hint : undefined) },
   }
 }
 
-/** Returns the fields of the response; an unknown operation that may be a POST counts as a change. */
+/** Returns the fields of the response; an unknown operation counts as a change unless it is read with GET. */
 function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFields {
   const operation = findOperation(typed.get('operation')?.[0] ?? '')
-  const isPost = ['--field', '--raw-field', '--input', '--method'].some(name => typed.has(name))
-  const isChange = operation === undefined ? isPost : operation.recovery !== undefined
+  const isRead = typed.get('--method')?.[0]?.toLowerCase() === 'get'
+  const isChange = operation === undefined ? !isRead : operation.recovery !== undefined
   const record = operation?.document ?? operation?.response
   return fieldsOfRecords([record], [], isChange ? 'any' : 'from-response')
 }
@@ -153,27 +154,37 @@ async function readInputBody(input: AsyncIterable<Uint8Array>, operation: string
   return body
 }
 
-/** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
+/** Creates a decoder that keeps every body unchanged; `include` adds the status line and headers in front. */
 const createRawDecoder = (include: boolean): ResponseDecoder => ({
   expects: 'anything',
   maxBytes: maxRawResponseSize,
   read(body) {
     const { bytes, document } = body
-    const rawBody = include ? prependHead(body) : bytes
     return {
       records: isObject(document) ? [document] : [],
       document: ([record]) => record ?? document ?? null,
       bytes,
-      rawBody,
+      rawBody: include ? prependHead(body) : bytes,
     }
   },
-  ...(include ? { readError: prependHead } : {}),
+  readError(body) {
+    if (include) return prependHead(body)
+    return body.bytes.length === 0 ? undefined : body.bytes
+  },
 })
 
 /** Returns a response as text: status line, headers, an empty line and the body. */
 function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   const lines = [`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), '', '']
   return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes])
+}
+
+/** Throws the error of a response with its status in the message: the body is printed, and may lack it. */
+function withStatus(failure: MergeqError): never {
+  const { message, details } = failure
+  const status = `(${details.status})`
+  if (details.rawResponse === undefined || message.includes(status)) throw failure
+  throw extendError(failure, {}, `${message.replace(/\.$/, '')} ${status}.`)
 }
 
 /** Returns what a body names, as params of other operations; a member that is missing or malformed is left out. */
@@ -201,7 +212,7 @@ export const apiCommand = command({
     operation: argument(anyOperation, `Operation, such as ${operationNames.join(', ')}`),
     method: option(choice(['get', 'post'], 'method'), 'HTTP method: get or post', {
       short: 'X',
-      defaultText: "the operation's own",
+      defaultText: "the operation's own; post for one that mergeq does not know",
     }),
     field: option(fieldList(parseField), 'Add a field, see mergeq help formatting', {
       short: 'F',
@@ -228,7 +239,7 @@ export const apiCommand = command({
     const hasBody = input !== undefined || set.length > 0
     const knownMethod = known === undefined ? undefined : operationMethod(known.route)
     const flagMethod = method && methods[method]
-    const sentMethod = flagMethod ?? knownMethod ?? (hasBody ? 'POST' : 'GET')
+    const sentMethod = flagMethod ?? knownMethod ?? 'POST'
     if (sentMethod === 'GET' && hasBody)
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
@@ -253,6 +264,8 @@ export const apiCommand = command({
       sent[name] = await valueFromSettings(name, param, callerOf(source))
     const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, { overrides })) }
     const own = withAddedFields(cli, { route: operation.route, fields: overrides })
-    return forOne(own, operation, values, async () => show(await send(own, operation, values)))
+    return forOne(own, operation, values, async () =>
+      show(await send(own, operation, values).catch(error => withStatus(failureOrThrow(error)))),
+    )
   },
 })

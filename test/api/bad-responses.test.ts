@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { outputFormats } from '../../src/output/output-formats.ts'
 import { queue as place, runAndCheck } from '../support/command-checks.ts'
 import { mergeq, type Seen, type Setting } from '../support/harness.ts'
 import { operationExamples, testId } from '../support/operations.ts'
@@ -265,5 +266,51 @@ describe('a response without a required part is rejected', () => {
     }))
     expect({ code, out }).toEqual({ code: 17, out: 'a\n' })
     expect(err).toContain('it has no list of tests. The list is incomplete.')
+  })
+})
+
+describe('shapes that the document does not show', () => {
+  const commands = ['pr get 7', 'queue get']
+  const otherFormats = outputFormats.map(({ name }) => `-o ${name}`).filter(option => option !== '-o json')
+
+  test.each(commands)('%s --json prints any object', async command => {
+    const body = '{"number":7,"phase":"late"}'
+    expect(await run(`${command} --json`, () => ({ body }))).toMatchObject({
+      code: 0,
+      out: `${body}\n`,
+      err: '',
+    })
+  })
+
+  test.each(commands)('%s: every other format needs what it reads, and says what is there', async command => {
+    for (const flags of [...otherFormats, '--json --fields state']) {
+      const { code, out, err } = await run(`${command} ${flags}`, () => ({
+        body: '{"number":7,"phase":"late"}',
+      }))
+      expect({ flags, code, out }).toEqual({ flags, code: 15, out: '' })
+      expect(err).toMatch(/it has no (?:state|list of enqueued pull requests \(\w+\)), only: number, phase\./)
+    }
+  })
+
+  test.each(commands)(
+    '%s --json: an empty object, and the words of an error, are no record',
+    async command => {
+      for (const body of ['{}', '{"error":"no","message":"not now","code":1,"status":500}']) {
+        const outcome = await run(`${command} --json`, () => ({ body }))
+        expect(outcome).toMatchObject({ code: 15, out: '' })
+      }
+    },
+  )
+
+  test('an exit status needs a state', async () => {
+    const outcome = await run('pr get 7 --json --exit-status', () => ({ body: '{"number":7}' }))
+    expect(outcome).toMatchObject({ code: 15, out: '' })
+  })
+
+  test('a wait goes on after a record without a state', async () => {
+    const { code, out } = await run('pr wait 7 --json', (_, index) => ({
+      body: index === 0 ? '{"phase":"late"}' : '{"state":"MERGED","prNumber":7}',
+    }))
+    expect({ code, state: JSON.parse(out).state }).toEqual({ code: 0, state: 'MERGED' })
   })
 })

@@ -132,3 +132,59 @@ test('a hosted operation that is missing says so, whatever its name', async () =
   expect(code).toBe(5)
   expect(err).toContain(' has no operation listPullRequests (404).\n')
 })
+
+describe('an unknown operation is a POST, and a POST is a change', () => {
+  test.each(['', ' -f a=b'])('without and with a body: api something%s', async flags => {
+    const line = `api something${flags}`
+    expect(await send(line)).toMatchObject({ code: 0, method: 'POST', requests: 1 })
+    const readOnly = await mergeq(line, { env: { ...queueEnv, MERGEQ_READ_ONLY: '1' }, answer })
+    expect(readOnly).toMatchObject({ code: 2, requests: [] })
+    const lost = await mergeq(line, { env: queueEnv, answer: (_: unknown) => response => response.destroy() })
+    expect({ code: lost.code, requests: lost.requests.length }).toEqual({ code: 11, requests: 1 })
+  })
+
+  test('--method get reads it, also where nothing may be changed', async () => {
+    const env = { ...queueEnv, MERGEQ_READ_ONLY: '1' }
+    const { code, requests } = await mergeq('api something --method get', { env, answer })
+    expect({ code, methods: requests.map(({ method }) => method) }).toEqual({ code: 0, methods: ['GET'] })
+  })
+
+  test.each(['status', 'getMergeQueueMetrics'])('%s is known to be read with GET', async operation => {
+    expect(await send(`api ${operation}`)).toMatchObject({ code: 0, method: 'GET' })
+  })
+})
+
+describe('a response outside 2xx', () => {
+  const secret = 'tok_0123456789abcdef'
+  const body = `{"reason":"not now \u001b[31m","echo":"${secret}"}`
+  const setting = { env: { ...queueEnv, MERGEQ_TOKEN: secret } }
+  const rows = [400, 401, 404, 409, 422, 429, 500].flatMap(status =>
+    ['getQueue', 'submitPullRequest -F pr.number=7', 'something', 'something -X get'].map(
+      words => [status, words] as const,
+    ),
+  )
+
+  test.each(rows)('%i to api %s: the body is printed, the error has the status', async (status, words) => {
+    const line = `api ${words} --retries 0`
+    const refused = { ...setting, answer: () => ({ status, body }) }
+    const { code, out, err } = await mergeq(line, refused)
+    expect(out).toBe(body.replace(secret, '[REDACTED]'))
+    expect(err).toContain(`(${status})`)
+    const asJson = await mergeq(`${line} --json`, refused)
+    expect(asJson.out).toBe(out)
+    expect(JSON.parse(asJson.err).error).toMatchObject({ exit: code, status })
+    const other = await mergeq(line, { ...setting, answer: () => ({ status }) })
+    expect({ code: other.code, out: other.out.includes('not now') }).toEqual({ code, out: false })
+  })
+
+  test('on a terminal it is text', async () => {
+    const line = 'api something'
+    const { out } = await mergeq(line, {
+      ...setting,
+      terminal: true,
+      answer: () => ({ status: 400, body: '\u001b[2Jno' }),
+    })
+    expect(out).not.toContain('\u001b[2J')
+    expect(out).toMatch(/no\n$/)
+  })
+})

@@ -406,7 +406,7 @@ const table: Readonly<Record<string, Rows>> = {
   },
   api: {
     setting: { files: { 'b.json': '{"a":1}' } },
-    options: { '--method': { line: 'api something', typed: '--method post' } },
+    options: { '--method': { line: 'api something', typed: '--method get' } },
   },
   'auth login': {
     setting: { input: 'tok-12345678' },

@@ -34,7 +34,13 @@ import {
   type WriteRecovery,
 } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
-import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
+import {
+  anyField,
+  emptyDecoder,
+  listDecoder,
+  missingPartErrorWithMessage,
+  recordDecoder,
+} from '../response.ts'
 import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 
@@ -98,6 +104,12 @@ export const getPartialPullRequest: typeof getSubmittedPullRequest = {
     name: 'state',
     isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
   }),
+}
+
+/** Reads the record of a pull request that is only printed. */
+export const getPrintedPullRequest: typeof getSubmittedPullRequest = {
+  ...getSubmittedPullRequest,
+  decoder: recordDecoder(withNormalizedState, anyField('state')),
 }
 
 const recoveredByRecord = (

@@ -1,7 +1,7 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { listedPullRequestRecord, shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getPrintedPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { getNumber } from '../../base/json.ts'
@@ -82,6 +82,9 @@ export const prGetCommand = command({
     const readOfSeveral = isTogether
       ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
       : async () => undefined
+    const { format, fields } = cli.options
+    const isOnlyPrinted = format.name === 'json' && fields.length === 0 && !exitStatus
+    const operation = isOnlyPrinted ? getPrintedPullRequest : getSubmittedPullRequest
     const unknown = wanted.length > 1 ? (place: WantedPullRequest) => unknownResult(place, cli) : undefined
     const options = unknown === undefined ? {} : { unknown }
     return forEach(
@@ -100,8 +103,8 @@ export const prGetCommand = command({
           known !== undefined
             ? undefined
             : isRepeated
-              ? await readWithGrace(cli, values, grace)
-              : await send(cli, getSubmittedPullRequest, values)
+              ? await readWithGrace(cli, operation, values, grace)
+              : await send(cli, operation, values)
         if (sent === 'printed') return sent
         const found = known ?? sent?.response.records[0] ?? {}
         const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
@@ -148,7 +151,12 @@ function unknownResult({ repo, targetBranch, pr }: WantedPullRequest, cli: Cli):
 type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
 
 /** Reads a pull request, again while the service does not know it. */
-async function readWithGrace(cli: Cli, values: GetValues, grace: number) {
+async function readWithGrace(
+  cli: Cli,
+  operation: typeof getSubmittedPullRequest,
+  values: GetValues,
+  grace: number,
+) {
   const { repeatWhileUnknown } = await import('../../wait/poll.ts')
-  return repeatWhileUnknown(() => read(cli, getSubmittedPullRequest, values), grace, cli.host)
+  return repeatWhileUnknown(() => read(cli, operation, values), grace, cli.host)
 }

@@ -1,6 +1,6 @@
 import type { Operation } from '../../../api/operation.ts'
 import { entryRecord } from '../../../api/operations/fields.ts'
-import { getQueue, queueRecord } from '../../../api/operations/queues.ts'
+import { getPrintedQueue, getQueue, queueRecord } from '../../../api/operations/queues.ts'
 import { readActivity, readTestedTogether } from '../../../api/reads/queue-activity.ts'
 import { usageError } from '../../../base/errors.ts'
 import { getArray, isObject } from '../../../base/json.ts'
@@ -72,7 +72,9 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
   const hasEntries =
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
-  const operation = hasEntries ? getEntries : getQueue
+  const isOnlyPrinted = options.format.name === 'json' && options.fields.length === 0
+  const queueOperation = isOnlyPrinted ? getPrintedQueue : getQueue
+  const operation = hasEntries ? getEntries : queueOperation
   if (options.dryRun) return printRequests(cli, operation, [place])
   const [sent, onScreen] = await Promise.all([
     read(cli, operation, place),
