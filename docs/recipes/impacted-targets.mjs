@@ -1,14 +1,14 @@
 // The impacted targets of the commit that is checked out, for a queue in the mode "parallel". Copy this file into your
 // repository, for example to .github/impacted-targets.mjs.
 //
-//   node .github/impacted-targets.mjs <tool> <base> > targets.txt    prints a target on each line; needs no token
-//   node .github/impacted-targets.mjs send targets.txt               sends them with `mergeq pr targets`
+//   node .github/impacted-targets.mjs <tool> <base> > targets.json    prints the targets as JSON; needs no token
+//   node .github/impacted-targets.mjs send targets.json               sends them with `mergeq pr targets`
 //
 // The tool is folders (no tool), npm, pnpm, yarn (2 or newer), turbo, nx, go, bazel (with bazel-diff) or pants. The base
 // is the branch that the pull request merges into, such as origin/main, with its history.
 //
-// A file that cannot be placed may affect everything: then the only line is ALL, and standard error says why. NONE means
-// that every changed file is harmless. If a program fails, nothing is printed, and the exit code is 1.
+// A file that cannot be placed may affect everything: then it prints "ALL", and standard error says why. [] means that
+// every changed file is harmless. If a program fails, nothing is printed, and the exit code is 1.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -34,6 +34,9 @@ const everything = [
   /^(?:docker-)?compose.*\.ya?ml$|^Taskfile\.ya?ml$|^(?:pom|build)\.xml$|^meson\.build$|^build\.sbt$|^CMakeLists\.txt$/,
   /\.(?:cabal|csproj|fsproj|gemspec|podspec|props|sln|slnx|targets|vbproj)$|^Package\.swift$|^(?:mix\.exs|pubspec\.yaml)$/,
 ]
+
+/** Programs print a name on a line. */
+const lineBreaks = /[\n\r]/g
 
 /** Bazel and Pants know what their own files affect. */
 const placedBuildFile = /(?:^|\/)BUILD(?:\.\w+)?$/
@@ -188,7 +191,7 @@ const tools = {
 /** What says why everything is affected: one line for each path, ten at most. */
 let reported = 0
 function report(path, reason) {
-  if (++reported <= 10) process.stderr.write(`ALL: ${path} ${reason}\n`)
+  if (++reported <= 10) process.stderr.write(`ALL: ${path.replace(lineBreaks, ' ')} ${reason}\n`)
 }
 
 /** Whether all paths are placed; reports the others. */
@@ -218,6 +221,7 @@ function ofWorkspace(paths, listed, key) {
 /** Why a path may affect everything, whatever the tool says; undefined if it does not. */
 function reasonFor(path, { status, folders, placesBuildFiles }) {
   const name = posix.basename(path)
+  if (path.search(lineBreaks) >= 0) return 'has a line break in its name'
   if (!path.includes('/')) return 'is in the root'
   if (path.split('/').some(part => part.startsWith('.'))) return 'is hidden or in a hidden folder'
   if (status === 'D' && !folders.has(posix.dirname(path))) return 'was in a folder that is gone'
@@ -226,7 +230,7 @@ function reasonFor(path, { status, folders, placesBuildFiles }) {
   return everything.some(one => one.test(name)) ? 'can affect more than its folder' : undefined
 }
 
-/** The targets of HEAD, `['ALL']` or `['NONE']`. */
+/** The targets of HEAD, or 'ALL'. */
 function impactedTargets(name, base) {
   process.chdir(run('git', ['rev-parse', '--show-toplevel']).trim())
   const start = run('git', ['merge-base', base, 'HEAD']).trim()
@@ -242,18 +246,19 @@ function impactedTargets(name, base) {
     const reason = reasonFor(path, { status, folders, placesBuildFiles })
     if (reason !== undefined) report(path, reason)
   }
-  if (reported > 0) return ['ALL']
-  if (paths.length === 0) return ['NONE']
+  if (reported > 0) return 'ALL'
+  if (paths.length === 0) return []
   const targets = tools[name](paths, start)
   if (targets?.length === 0) report(paths[0], 'impacts no target')
-  return reported > 0 ? ['ALL'] : [...new Set(targets)].sort()
+  for (const target of targets ?? [])
+    if (target.search(lineBreaks) >= 0) report(target, 'is a target with a line break in its name')
+  return reported > 0 ? 'ALL' : [...new Set(targets)].sort()
 }
 
-/** Sends a list that was printed; the exit code of mergeq. An empty list is an error. */
+/** Sends what was printed; the exit code of mergeq. A file that is empty or cut is an error. */
 function send(file) {
-  const lines = linesOf(readFileSync(file, 'utf8'))
-  const special = { ALL: ['--all'], NONE: ['--none'] }
-  const words = (lines.length === 1 && special[lines[0]]) || ['--from', file]
+  const targets = JSON.parse(readFileSync(file, 'utf8'))
+  const words = targets === 'ALL' ? ['--all'] : targets.length === 0 ? ['--none'] : ['--from-json', file]
   const { status } = spawnSync('mergeq', ['pr', 'targets', ...words], { stdio: 'inherit', shell: onWindows })
   return status ?? 1
 }
@@ -264,11 +269,10 @@ if (argument === undefined || (word !== 'send' && !Object.hasOwn(tools, word))) 
     `Usage: impacted-targets.mjs <${Object.keys(tools).join('|')}> <base>, or send <file>\n`,
   )
   process.exitCode = 2
-} else if (word === 'send') {
-  process.exitCode = send(argument)
 } else {
   try {
-    process.stdout.write(`${impactedTargets(word, argument).join('\n')}\n`)
+    if (word === 'send') process.exitCode = send(argument)
+    else process.stdout.write(`${JSON.stringify(impactedTargets(word, argument))}\n`)
   } catch (error) {
     process.stderr.write(`impacted-targets.mjs: ${error.message}\n`)
     process.exitCode = 1

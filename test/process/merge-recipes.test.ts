@@ -9,8 +9,13 @@ import { type GitHubJob, runJob } from '../support/github-job.ts'
 
 const head = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
-const jobsOf = (name: string): Readonly<Record<string, GitHubJob>> =>
-  parse(readFileSync(`docs/recipes/${name}.yml`, 'utf8')).jobs
+function jobsOf(name: string): Readonly<Record<string, GitHubJob>> {
+  const { env, jobs } = parse(readFileSync(`docs/recipes/${name}.yml`, 'utf8'))
+  const own: Readonly<Record<string, GitHubJob>> = jobs
+  return Object.fromEntries(
+    Object.entries(own).map(([key, job]) => [key, { ...job, env: { ...env, ...job.env } }]),
+  )
+}
 const merge = jobsOf('merge')
 const queue = jobsOf('queue')
 const settings = jobsOf('queue-settings')
@@ -34,7 +39,6 @@ describe('the recipes', { timeout: 90_000 }, () => {
     ...environmentOf(sandbox, folder),
     CI: 'true',
     GITHUB_ACTIONS: 'true',
-    GITHUB_ACTOR: 'ada',
     GITHUB_REPOSITORY: 'acme/web',
     GITHUB_SERVER_URL: 'https://github.com',
     GITHUB_EVENT_PATH: join(folder, 'event.json'),
@@ -50,6 +54,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
     readonly token?: string
     readonly failing?: number
     readonly cancelled?: number
+    readonly installs?: string
     /** Whether the built program itself runs. */
     readonly isReal?: boolean
   }
@@ -71,6 +76,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
       context: {
         github: { event, repository: 'acme/web', token: 'gh', server_url: 'https://github.com', run_id: '1' },
         secrets: { MERGEQ_TOKEN: token },
+        vars: { MERGEQ_PACKAGE: more.installs ?? 'mergeq@0.1.0' },
       },
       ...('failing' in more ? { failing: more.failing } : {}),
       ...('cancelled' in more ? { cancelled: more.cancelled } : {}),
@@ -88,7 +94,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
   })
   const comment = (body: string) => ({
     action: 'created',
-    comment: { body },
+    comment: { body, user: { login: 'ada' } },
     issue: { number: 125, pull_request: { url: 'https://api.github.com/repos/acme/web/pulls/125' } },
   })
   /** Runs a command line of mergeq as the person at a desk. */
@@ -125,20 +131,26 @@ describe('the recipes', { timeout: 90_000 }, () => {
     })
 
     test.each([
-      ['a push after the label', labeled(125), { now: other }, /someone pushed after the label was added/],
+      [
+        'a push after the label',
+        labeled(125),
+        { now: other },
+        /The head of \\#125 moved: .* Nothing was sent\.[\s\S]*Look at the new commits/,
+      ],
       [
         'a comment that names another commit',
         comment(`/merge ${other}`),
         {},
         /not the commit in the comment/,
       ],
-      ['a comment with more words', comment('/merge please'), {}, /not the commit in the comment/],
+      ['a comment with more words', comment('/merge please'), {}, /must be `\/merge`/],
+      ['a comment with a second line', comment(`/merge\n${head}`), {}, /must be `\/merge`/],
       ['a comment of a reader', comment('/merge'), { permission: 'read' }, /@ada has no write access/],
     ])('submits nothing after %s, and says so', async (_, event, more, says) => {
       await open('happy')
       const { state, comments } = await run(merge.merge, { event, ...more })
       expect({ state, comments }).toEqual({ state: 'failure', comments: expect.stringMatching(says) })
-      expect(comments).toMatch(/^Nothing was submitted: /)
+      expect(comments).toMatch(/Nothing was (?:submitted|sent)/)
       expect(await isQueued()).toBe(false)
     })
 
@@ -202,11 +214,11 @@ describe('the recipes', { timeout: 90_000 }, () => {
     })
 
     test.each([
-      ['a push after the label', { now: other }, /^Nothing was submitted: someone pushed/],
+      ['a push after the label', { now: other }, /The head of #125 moved: .* Nothing was sent\./],
       ['a token that is rejected', { token: 'old' }, /rejected the token/],
       ['a failure of the first step', { failing: 0 }, /The job failed/],
       ['a failure of the second step', { failing: 1 }, /The job failed/],
-      ['a failure of the third step', { failing: 2 }, /partial/],
+      ['an installation of nothing', { installs: '' }, /The job failed/],
     ])('submits nothing after %s, says so, and removes the label', async (_, more, says) => {
       await open('happy')
       const { state, comments, log } = await run(queue.submit, { event, ...more })

@@ -81,14 +81,16 @@ esac`,
 }
 
 /** How the targets of a tool look in the table: the names of packages, in order. */
-const shortOf = (targets: string): string =>
-  targets
-    .trim()
-    .split('\n')
+function shortOf(out: string): string {
+  const targets: 'ALL' | readonly string[] = JSON.parse(out)
+  if (targets === 'ALL') return targets
+  if (targets.length === 0) return 'NONE'
+  return targets
     .filter(target => !target.includes(':'))
     .map(target => target.replace(/^.*packages\//, ''))
     .sort()
     .join(' ')
+}
 
 const table = /<!-- changed files -->\n\n([\s\S]*?)\n\n<!--/.exec(
   readFileSync('docs/impacted-targets.md', 'utf8'),
@@ -161,7 +163,7 @@ function createBranches(changes: readonly string[], folder: string): void {
         ? `R ${path} ${moved}`
         : isDeleted
           ? `D ${path}`
-          : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}`
+          : `M 100644 inline ${JSON.stringify(path)}\ndata ${Buffer.byteLength(text)}\n${text}`
     const head = `commit refs/heads/row${index}\ncommitter Ada <ada@example.com> 0 +0000\ndata 6\nChange`
     return `${head}\nfrom refs/heads/base^0\n${change}\n`
   })
@@ -228,24 +230,29 @@ describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
           ),
       )
       const found = Object.entries(results[`row${index}`] ?? {}).map(([tool, { code, out, err }]) => {
-        expect({ tool, said: err !== '' }).toEqual({ tool, said: out === 'ALL\n' })
+        expect({ tool, said: err !== '' }).toEqual({ tool, said: out === '"ALL"\n' })
         return [tool, code === 0 ? shortOf(out) : err]
       })
       expect(Object.fromEntries(found)).toEqual(due)
     })
   })
 
-  test('says why everything is impacted', async () => {
-    commitRow('`yarn.lock`', folder)
-    const { err } = await run(['npm', 'base'], folder)
-    expect(err).toBe('ALL: yarn.lock is in the root\n')
+  test.each([
+    ['npm', '`yarn.lock`', '"ALL"\n', 'ALL: yarn.lock is in the root\n'],
+    ['folders', '`NONE/b.js`', '["NONE"]\n', ''],
+    ['folders', '`ALL/b.js`', '["ALL"]\n', ''],
+    ['folders', '`\nNONE/b.js`', '"ALL"\n', 'ALL:  NONE/b.js has a line break in its name\n'],
+    ['npm', '`packages/site/a\r.js`', '"ALL"\n', 'ALL: packages/site/a .js has a line break in its name\n'],
+  ])('%s after %j prints %j', async (tool, changed, out, err) => {
+    commitRow(changed, folder)
+    expect(await run([tool, 'base'], folder)).toMatchObject({ code: 0, out, err })
   })
 
   test('finds the workspaces with the real npm, though nothing is installed', async () => {
     commitRow('`packages/lib/index.js`', folder)
     const real = { PATH: process.env.PATH ?? '' }
     await sh(['npm', 'install', '--package-lock-only', '--offline'], folder, { ...env, ...real })
-    expect(await run(['npm', 'base'], folder, real)).toMatchObject({ code: 0, out: 'app\nlib\n' })
+    expect(await run(['npm', 'base'], folder, real)).toMatchObject({ code: 0, out: '["app","lib"]\n' })
   })
 
   test.each([
@@ -284,17 +291,19 @@ describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
     }
     const send = async (text: string) => {
       const before = server.requests.length
-      writeFileSync(join(root, 'targets.txt'), text)
-      const { code } = await run(['send', 'targets.txt'], root, setting)
+      writeFileSync(join(root, 'targets.json'), text)
+      const { code } = await run(['send', 'targets.json'], root, setting)
       const sent = server.requests.slice(before).map(({ body }) => JSON.parse(body).impactedTargets)
       return { code, sent }
     }
-    expect(await send('ALL\n')).toEqual({ code: 0, sent: ['ALL'] })
-    expect(await send('NONE\n')).toEqual({ code: 0, sent: [[]] })
-    expect(await send('app\nlib\n')).toEqual({ code: 0, sent: [['app', 'lib']] })
-    expect(await send('')).toEqual({ code: 2, sent: [] })
+    expect(await send('"ALL"\n')).toEqual({ code: 0, sent: ['ALL'] })
+    expect(await send('[]\n')).toEqual({ code: 0, sent: [[]] })
+    expect(await send('["NONE"]\n')).toEqual({ code: 0, sent: [['NONE']] })
+    for (const text of ['', '["app"', 'app\n', '[""]', '{"a":1}'])
+      expect({ text, sent: (await send(text)).sent }).toEqual({ text, sent: [] })
+    expect(await send('')).toMatchObject({ code: 1 })
     await server.close()
-    expect(await send('ALL\n')).toMatchObject({ code: 7 })
+    expect(await send('"ALL"\n')).toMatchObject({ code: 7 })
     expect(await run(['bogus', 'base'], folder)).toMatchObject({ code: 2, out: '' })
   })
 })

@@ -39,7 +39,7 @@ const workflows = readdirSync(directory).map(name => {
 const recipes = [
   ...documents.flatMap(page =>
     blocksOf(page)
-      .filter(({ text }) => text.includes('runs-on: '))
+      .filter(({ text }) => text.includes('runs-on: ') || text.includes('secrets: inherit'))
       .map(({ line, text }) => ({ path: `${basename(page, '.md')}-${line}.yml`, text })),
   ),
   ...readdirSync('docs/recipes')
@@ -72,6 +72,14 @@ test('workflows and recipes name each action by one commit, with its version', (
       commits.set(name, pin)
     }
   expect([...commits.keys()].filter(name => !/^(?:actions|github)\//.test(name))).toEqual([])
+})
+
+test('a workflow that calls merge.yml has its events, and gives what its jobs need', () => {
+  const caller = parse(recipes.find(({ text }) => text.includes('secrets: inherit'))?.text ?? '')
+  const { on, jobs } = parse(readFileSync('docs/recipes/merge.yml', 'utf8'))
+  expect({ workflow_call: on.workflow_call, ...caller.on }).toEqual(on)
+  for (const { permissions } of Object.values<{ permissions: object }>(jobs))
+    expect(caller.permissions).toMatchObject(permissions)
 })
 
 test.each(workflows)('$path has limits on time and permissions', ({ document }) => {

@@ -83,13 +83,20 @@ describe('links', () => {
   )
 })
 
-projectTest('recipes install the version of the package', () => {
+projectTest('recipes install the package that is set, and documents name the version', () => {
   const install =
     /(?:npm (?:i|install) (?:-g|--global) |npx |uses: mergeq\/|ghcr\.io\/mergeq\/)mergeq\b(?:[@:]v?([\w.]+))?/g
-  const installs = [...docs, ...filesBelow('docs/recipes', /\.yml$/)].flatMap(page =>
+  const recipes = filesBelow('docs/recipes', /\.yml$/)
+  for (const page of [...recipes, 'docs/ci.md'])
+    expect(
+      read(page)
+        .match(/npm (?:i|install) .*/g)
+        ?.filter(line => !line.includes('MERGEQ_PACKAGE')),
+    ).toEqual([])
+  const installs = docs.flatMap(page =>
     [...read(page).matchAll(install)].map(([line, found]) => ({ page, line, found })),
   )
-  expect(installs.length).toBeGreaterThan(8)
+  expect(installs.length).toBeGreaterThan(4)
   expect(installs.filter(({ found }) => found !== manifest.version)).toEqual([])
 })
 

@@ -14,7 +14,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import manifest from '../../package.json' with { type: 'json' }
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { mergeq, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher, runProgram } from './programs.ts'
@@ -29,7 +28,8 @@ export const notRunnable: Variables = {
   'npm ci && npm install --global "$(npm pack --silent)"':
     'it installs for the whole machine; test/process/package.test.ts installs what is packed',
   'npm i -g mergeq': 'it needs a registry; test/process/package.test.ts installs what is packed',
-  [`npm i -g mergeq@${manifest.version}`]: 'the same',
+  'npm i -g "${MERGEQ_PACKAGE:?Set it to mergeq with a version, or to the file of a build}"':
+    'the same; test/process/merge-recipes.test.ts runs it with another npm',
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
   'mergeq queue apply -f before.json':
     'the record is written only if something changes; test/commands/queue/undo.test.ts undoes',

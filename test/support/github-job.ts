@@ -52,6 +52,13 @@ esac
 while [ $# -gt 1 ] && [ "$1" != --jq ]; do shift; done
 if [ "$1" = --jq ]; then jq -r "$2" "$file"; else cat "$file"; fi`
 
+/** A remote whose pull requests have the head in gh-view.json. */
+const git = `
+case "$*" in
+  *ls-remote*) for ref; do :; done; printf '%s\\t%s\\n' "$(jq -r .headRefOid "$(dirname "$0")/../gh-view.json")" "$ref" ;;
+  *) PATH=\${PATH#*:} exec git "$@" ;;
+esac`
+
 interface Settings {
   readonly env: Variables
   readonly context: Context
@@ -66,7 +73,8 @@ export async function runJob(job: GitHubJob, folder: string, settings: Settings)
   const programs = join(folder, 'programs')
   const broken = join(folder, 'broken')
   for (const place of [programs, broken]) mkdirSync(place, { recursive: true })
-  writeFileSync(join(programs, 'gh'), `#!/bin/sh${gh}\n`, { mode: 0o755 })
+  for (const [name, script] of Object.entries({ gh, git, npm: '' }))
+    writeFileSync(join(programs, name), `#!/bin/sh${script}\n`, { mode: 0o755 })
   for (const name of ['gh', 'jq', 'mergeq', 'npm', 'node', 'git'])
     writeFileSync(join(broken, name), '#!/bin/sh\necho partial\nexit 1\n', { mode: 0o755 })
   const steps: Record<string, { outcome: string; outputs: Variables }> = {}
@@ -94,9 +102,7 @@ export async function runJob(job: GitHubJob, folder: string, settings: Settings)
       ])
       const path = `${settings.failing === index ? `${broken}:` : ''}${programs}:${settings.env.PATH}`
       const env = { ...settings.env, ...Object.fromEntries(own), GITHUB_OUTPUT: output, PATH: path }
-      const isInstallation = step.run?.startsWith('npm i ') === true && settings.failing !== index
-      if (isInstallation) code = 0
-      else code = Number((await sh(['bash', '-e', '-c', adaptForTest(step.run ?? '')], folder, env)).code)
+      code = Number((await sh(['bash', '-e', '-c', adaptForTest(step.run ?? '')], folder, env)).code)
     }
     codes.push(code)
     const lines = existsSync(output) ? readFileSync(output, 'utf8').trim().split('\n') : []
