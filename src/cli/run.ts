@@ -17,6 +17,7 @@ import { fieldsOf } from '../command/fields.ts'
 import { flagName } from '../command/inputs.ts'
 import { explainNotFound } from '../command/send.ts'
 import {
+  checkBranches,
   checkEmptyWords,
   checkEnough,
   checkExclusive,
@@ -55,6 +56,7 @@ export async function runCommand(
     if (sendsChange(command) && !cli.options.dryRun) await requireWritable(cli.client())
     checkEmptyWords(command, args)
     checkExclusive(command, args)
+    await checkBranches(command, args, cli.settings)
     const { added, ...values } = await readInputs(command.inputs, args, inputContext(cli, command))
     checkEnough(command, values, added)
     cli = withAddedFields(cli, added)

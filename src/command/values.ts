@@ -63,6 +63,13 @@ export function checkEmptyWords({ definitions }: RegisteredCommand, args: Parsed
     )
 }
 
+/** Throws a usage error for a typed branch that is none. The target branch is checked where it is read. */
+export async function checkBranches({ definitions }: RegisteredCommand, args: ParsedArgs, settings: Config) {
+  for (const { name, values } of definitions)
+    if (values === 'branches' && name !== '--target-branch')
+      for (const branch of args.get(name) ?? []) await settings.checkBranch(name, branch)
+}
+
 /**
  * Throws a usage error for words that an operation takes only one of. A value of a setting does not count: it is for a
  * command line without the words.

@@ -72,6 +72,8 @@ const fromDefaults: SettingSource = {
   },
 }
 
+const plainBranch = /^(?!HEAD$)\w[\w-]*$/
+
 const nothing: SettingSource = { find: () => undefined }
 
 function memoized(source: SettingSource): SettingSource {
@@ -107,6 +109,8 @@ export interface Config {
     sources: 'option' | 'option-or-environment',
     name: N,
   ): Promise<SettingValue<N> | undefined>
+  /** Throws a usage error for the value of an option that is no branch, as for that of `--target-branch`. */
+  checkBranch(option: string, value: string): Promise<void>
   /** Whether something else than the checkout gives a value, so that it is no guess. */
   isNamed(name: SettingKey): Promise<boolean>
   /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
@@ -246,7 +250,7 @@ export function resolveSettings(
       for (const source of among) {
         const first = await finders[source.name].find(name)
         // A plain word, and what a program gives to the library, need no rule.
-        const isPlain = /^(?!HEAD$)\w[\w-]*$/.test(first?.value ?? '')
+        const isPlain = plainBranch.test(first?.value ?? '')
         const isGiven = source.name === 'option' && 'find' in given
         const named = source.rules?.[name]
         const rule = named === 'typedBranch' && (isPlain || isGiven) ? undefined : named
@@ -303,6 +307,12 @@ export function resolveSettings(
             (await store.readError())?.message,
           ),
         )
+      },
+      async checkBranch(option, value) {
+        if (plainBranch.test(value)) return
+        const { typedBranch } = await import('./source-rules.ts')
+        const give = (_: string, meant: string) => `${option} ${shellWord(meant)}`
+        await typedBranch({ value, origin: option }, { ...context, give })
       },
       isNamed: async name => (await search(namedSources, name)) !== undefined,
       lookUpCheckout: async () => (await git()).lookUpCheckout(),

@@ -45,7 +45,7 @@ export const typedBranch: Rule = async (found, { give, hasBranch, remoteNames })
   const isExact = value.startsWith('refs/heads/')
   const name = branchName(value)
   const use = (meant: string) => give('targetBranch', meant)
-  const refused = findBranchProblem(name)
+  const refused = findBranchProblem(name, isExact)
   if (refused !== undefined && name !== '')
     throw usageError(
       `${origin}: '${name}' ${refused.problem}, so it is no branch.`,

@@ -18,15 +18,19 @@ const refusedParts: readonly (readonly [RegExp, string])[] = [
   [/^HEAD$/, 'is the name of what is checked out'],
 ]
 
-/** Returns why git, or a code host, has no branch of a name; undefined for a branch. */
-export function findBranchProblem(name: string): BranchProblem | undefined {
+/**
+ * Returns why git, or a code host, has no branch of a name; undefined for a branch.
+ *
+ * @param isExact whether the name was typed after `refs/heads/`, so that it is that of no remote
+ */
+export function findBranchProblem(name: string, isExact = false): BranchProblem | undefined {
   const url = /^[a-z][a-z\d+.-]*:\/\/[^/]+(\/.*)?$/i.exec(name)
   if (url !== null) {
     const meant = /\/(?:tree|-\/tree|src\/branch)\/([^?#]+?)\/?(?:[?#].*)?$/.exec(url[1] ?? '')?.[1]
     return { problem: 'is a URL', meant: meant !== undefined && isBranch(meant) ? meant : undefined }
   }
   const remote = /^(?:refs\/)?remotes\/[^/]+\/(.+)$/.exec(name)?.[1]
-  if (remote !== undefined) return { problem: 'is a branch of a remote', meant: remote }
+  if (remote !== undefined && !isExact) return { problem: 'is a branch of a remote', meant: remote }
   if (name.startsWith('refs/')) return { problem: 'is a ref, but not that of a branch' }
   const found = refusedParts.find(([pattern]) => pattern.test(name))
   if (found === undefined) return undefined

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { globalOptions } from '../../src/cli/parse.ts'
 import { checkout } from '../support/checkout.ts'
+import { allCommands } from '../support/commands.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
 import { mergeSettings, runningQueue } from '../support/settings-sources.ts'
 
@@ -65,12 +67,42 @@ describe.each(refused)('the branch %j', (branch, meant, problem) => {
   })
 })
 
+/** Every option for a branch beside that for the target branch. */
+const branchOptions = allCommands.flatMap(({ command, definitions }) =>
+  definitions.filter(({ values }) => values === 'branches').map(({ name }) => ({ command, name })),
+)
+
+test('the options for a branch were found', () => {
+  expect(branchOptions.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['--for', '--with-branch', '--head']),
+  )
+  expect(globalOptions.filter(({ values }) => values === 'branches')).toHaveLength(1)
+})
+
+describe.each(branchOptions)('$command $name', ({ command, name }) => {
+  test.each(refused)('refuses %j', async (branch, meant, problem) => {
+    const { code, err, requests } = await mergeq(
+      [...command.split(' '), '-b', 'main', `${name}=${branch}`],
+      setting,
+    )
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toMatch(problem)
+    expect(err).toContain(meant === undefined ? `${name}: ` : `Use ${name} ${meant}`)
+  })
+})
+
+test('the head of a pull request may be typed as a ref', async () => {
+  const { requests } = await mergeq('pr get -b main --head refs/heads/fix-cart', setting)
+  expect(requests.map(({ body }) => JSON.parse(body).pr)).toEqual([{ branch: 'fix-cart' }])
+})
+
 test.each([
   ['dev', 'dev'],
   ['=dev', '=dev'],
   ['release/2.4', 'release/2.4'],
   ['feature.x', 'feature.x'],
   ['refs/heads/origin/dev', 'origin/dev'],
+  ['refs/heads/remotes/origin/dev', 'remotes/origin/dev'],
   ['origin/local', 'origin/local'],
   ['origin/there', 'origin/there'],
   ['originals/dev', 'originals/dev'],

@@ -10,6 +10,7 @@ import { parseMoment, toIso } from '../../values/time.ts'
 import { parseTimeRange } from '../../values/time-range.ts'
 import {
   anyText,
+  branch,
   choice,
   instant,
   integer,
@@ -75,7 +76,7 @@ export const getSubmittedPullRequest = defineOperation({
   params: {
     ...queueParams,
     pr: param(pullRequestNumber, "Pull request: 123, '#123' or a URL", { location: 'body.pr.number' }),
-    head: param(text('head branch', 'branch'), 'Find the pull request by its head branch', {
+    head: param(branch, 'Find the pull request by its head branch', {
       location: 'body.pr.branch',
     }),
     includeTimeline: param(toggle, 'Show the events of the pull request', {
