@@ -7,8 +7,8 @@ import {
   isSameRepository,
   type Repository,
   readHost,
+  readRepository,
   readRepositoryAddress,
-  repositoryKey,
   repositoryName,
 } from '../values/repository.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
@@ -263,19 +263,18 @@ function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undef
 }
 
 /**
- * Returns the remote that `gh repo set-default` chose: `remote.<name>.gh-resolved` is `base`, or the name of a repository
- * of the host of that remote.
+ * Returns the repository that `gh repo set-default` stored: `remote.<name>.gh-resolved` is `base` for that of the remote,
+ * or owner and name of one that no remote had, at the host of the remote. Values that differ choose none.
  */
-async function findChosen(host: ServiceHost): Promise<Remote | undefined> {
-  const remotes = await listRemotes(host)
-  if (findFork(remotes) === undefined) return undefined
-  const settings = await gitOutput(host, 'config', '--get-regexp', '^remote\\..*\\.gh-resolved$')
-  const [, name, chosen] = /^remote\.(\S+)\.gh-resolved (\S+)$/m.exec(settings ?? '') ?? []
-  if (name === undefined || chosen === undefined) return undefined
-  const marked = remotes.find(remote => remote.name === name)
-  if (chosen === 'base' || marked?.repo === undefined) return marked
-  const full = `${marked.repo.host}/${chosen}`.toLowerCase()
-  return remotes.find(({ repo }) => repo !== undefined && repositoryKey(repo) === full)
+async function findChosen(host: ServiceHost, remotes: readonly Remote[]): Promise<Repository | undefined> {
+  const settings = (await gitOutput(host, 'config', '--get-regexp', '^remote\\..*\\.gh-resolved$')) ?? ''
+  const [first, ...others] = [...settings.matchAll(/^remote\.(\S+)\.gh-resolved (\S+)$/gm)].flatMap(
+    ([, name, value = '']) => {
+      const marked = remotes.find(remote => remote.name === name)?.repo
+      return (value === 'base' ? marked : marked && readRepository(`${marked.host}/${value}`)) ?? []
+    },
+  )
+  return first === undefined || others.some(other => !isSameRepository(other, first)) ? undefined : first
 }
 
 /** The hosts for which a notice has named the repository that is read, one of two. */
@@ -296,8 +295,22 @@ export function gitSource(
   const readCommit = async (name: string) => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', name))?.[0]
   const readHead = () => readCommit('HEAD')
 
+  /** Returns the remote that `gh repo set-default` chose; a change may not pass over a repository that no remote has. */
+  async function chosenRemote(): Promise<Remote | undefined> {
+    const remotes = await listRemotes(host)
+    if (!changes && findFork(remotes) === undefined) return undefined
+    const chosen = await findChosen(host, remotes)
+    const remote = chosen && remotes.find(({ repo }) => repo !== undefined && isSameRepository(repo, chosen))
+    if (chosen === undefined || remote !== undefined || !changes) return remote
+    const others = remotes.flatMap(({ name, repo }) => (repo ? [`${name} (${repositoryName(repo)})`] : []))
+    throw usageError(
+      `gh repo set-default names the repository ${repositoryName(chosen)}, which no remote of this checkout has: ${others.join(', ')}.`,
+      `Choose one with ${nameOf('repo')} owner/name, or set MERGEQ_REPO.`,
+    )
+  }
+
   async function repositoryRemote(): Promise<Remote | undefined> {
-    const chosen = await findChosen(host)
+    const chosen = await chosenRemote()
     if (chosen !== undefined) return chosen
     const remotes = await readRemotes(host)
     // Between remotes of other names, a read picks none.
@@ -321,7 +334,7 @@ export function gitSource(
     const repo = await givenRepo?.()
     const remotes = await readRemotes(host)
     if (repo === undefined) {
-      const isOpen = changes && findFork(remotes) !== undefined && (await findChosen(host)) === undefined
+      const isOpen = changes && findFork(remotes) !== undefined && (await chosenRemote()) === undefined
       return isOpen ? undefined : repositoryRemote()
     }
     return (

@@ -142,6 +142,26 @@ describe('remotes of different repositories', () => {
       queue,
     })
   })
+
+  // gh stores owner and name on the first remote where no remote has the repository, as in a clone of a fork.
+  test.each([
+    [
+      { origin: fork.origin },
+      'remote.origin.gh-resolved acme/web\n',
+      /set-default names .*acme\/web, .*me\/web/,
+    ],
+    [fork, 'remote.upstream.gh-resolved other/web\n', /set-default names .*other\/web, .*me\/web.*acme\/web/],
+    [
+      fork,
+      'remote.origin.gh-resolved base\nremote.upstream.gh-resolved base\n',
+      /origin .*me\/web.* upstream .*acme\/web/,
+    ],
+  ])('what gh repo set-default does not decide names both: %j %j', async (remotes, config, problem) => {
+    const { code, err, queue } = await queueOf(change, named, inCheckout(remotes, { config }))
+    expect({ code, queue }).toEqual({ code: 2, queue: undefined })
+    expect(err).toMatch(problem)
+    expect((await queueOf(read, named, inCheckout(remotes, { config }))).code).toBe(0)
+  })
 })
 
 test('the table has every source once, and each exception belongs to a source that gives something', () => {
