@@ -225,6 +225,10 @@ export interface CommandClient extends ServiceClient {
 export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
   results === 'screen' || results === 'page'
 
+/** Returns the user of the settings, whose pull requests are marked where results are drawn. */
+export const userOf = async (cli: Pick<Cli, 'results' | 'settings'>): Promise<string | undefined> =>
+  drawsResults(cli) ? cli.settings.read('user') : undefined
+
 /** Whether more is read than a command needs, to tell a person more: not with `--retries 0`, and not in a dry run. */
 export const readsMore = ({ options }: Pick<Cli, 'options'>): boolean =>
   options.retries > 0 && !options.dryRun

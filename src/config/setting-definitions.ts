@@ -3,6 +3,7 @@ import { isLoopback, parseUrl } from '../base/url.ts'
 import { formats } from '../output/output-formats.ts'
 import { parseCommit } from '../values/commit.ts'
 import { attemptLimit, changeLimit } from '../values/limits.ts'
+import { parseLogin } from '../values/login.ts'
 import { parsePullRequest } from '../values/pull-request.ts'
 import { parseRepository } from '../values/repository.ts'
 import type { CommandLine } from '../values/suggested-command.ts'
@@ -190,6 +191,12 @@ export const settingDefinitions = {
     env: ['MERGEQ_CA_FILE'],
     summary: 'File with additional certificate authorities (PEM)',
     parse: textParser('file name'),
+  }),
+  user: setting({
+    key: 'user',
+    env: [],
+    summary: 'Your login: for --author @me, and to mark your pull requests',
+    parse: parseLogin,
   }),
   tokenCommand: setting({
     key: 'token-command',

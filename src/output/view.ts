@@ -1,4 +1,5 @@
-import { get, type Json, type JsonObject } from '../base/json.ts'
+import { get, getString, type Json, type JsonObject } from '../base/json.ts'
+import { isSameLogin } from '../values/login.ts'
 import type { StyledLine } from './styled-text.ts'
 
 /**
@@ -105,6 +106,14 @@ export const withLinks = (shown: readonly Column[], urlOf: (pr: number) => strin
       ? { ...column, link: value => (typeof value === 'number' ? urlOf(value) : undefined) }
       : column,
   )
+
+/** Returns columns that begin with `*` for the pull requests of a user; the same ones without a user. */
+export function withMark(shown: readonly Column[], user: string | undefined): readonly Column[] {
+  if (user === undefined) return shown
+  const show = (row: JsonObject) => (isSameLogin(getString(row, 'prAuthor'), user) ? '*' : '')
+  // Left out where no row has it, and never because of the width.
+  return [{ title: '', path: 'prAuthor', format: 'id', priority: 0, show }, ...shown]
+}
 
 /** Returns a table of the fields of a record: a row with name and value for each path. Long values wrap. */
 export const keyValueTable = (record: JsonObject, fields: readonly Column[]): Table => ({

@@ -4,6 +4,7 @@ import { explainState, submitters } from '../domain/reasons/reasons.ts'
 import type { ServiceWords } from '../domain/reasons/service-words.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
 import { shorten } from '../values/format.ts'
+import { isSameLogin } from '../values/login.ts'
 import { toIso } from '../values/time.ts'
 
 /**
@@ -87,6 +88,16 @@ export function earlierDeparture(pr: number, record: JsonObject, now: number): Q
   const left = { pr, from: null, to: stateOf(record), at: changeTime(record, now), position: null }
   return { ...left, ...submitters(record), reason: sentence, ...words }
 }
+
+/** Whether a pull request left that a user made or submitted. */
+export const isDepartureOf = (
+  user: string | undefined,
+  { pr, position, author, submittedBy }: QueueChange,
+): boolean =>
+  user !== undefined &&
+  pr !== null &&
+  position === null &&
+  (isSameLogin(author, user) || isSameLogin(submittedBy, user))
 
 /** Returns the change of a queue that is gone. */
 export const goneQueue = (state: string, now: number): QueueChange => ({

@@ -160,7 +160,10 @@ describe('the hint is something else', () => {
       'flaky get cart --org acme total price',
       'Put a name of several words in quotes: mergeq flaky get "total price"',
     ],
-    ['pr list --author @me -R acme/web -b main', 'Use your login, such as: --author octocat'],
+    [
+      'pr list --author @me -R acme/web -b main',
+      'Store your login (config set user), or use it, such as: --author octocat',
+    ],
   ])('%s', async (typed, hint) => {
     expect(await hintOf(typed)).toBe(hint)
   })

@@ -76,6 +76,16 @@ const answer = ({ path, body }: Seen): Answer => {
 const refusing = (): Answer => ({ status: 500, body: 'no' })
 const knowsNothing = (seen: Seen): Answer =>
   seen.path.endsWith('getSubmittedPullRequest') ? { status: 404, body: 'not found' } : answer(seen)
+/** A pull request of ada leaves after the first reading. */
+const leavesLater = ({ path }: Seen, index: number): Answer => ({
+  body: path.endsWith('/getQueue')
+    ? JSON.stringify({
+        state: 'RUNNING',
+        enqueuedPullRequests: index === 0 ? [{ prNumber: 7, state: 'PENDING', prAuthor: 'ada' }] : [],
+      })
+    : '{"prNumber":7,"state":"MERGED","prAuthor":"ada"}',
+})
+
 /** A service that fails from its third answer on. */
 const failsLater = (seen: Seen, index: number): Answer => (index < 2 ? answer(seen) : refusing())
 
@@ -314,6 +324,15 @@ const table: Readonly<Record<string, Rows>> = {
       '--interval': { line: 'queue watch --for 5s', typed: '--interval 2s' },
       '--for': { line: 'queue watch --give-up-after 5s', typed: '--for 1s', setting: { answer: failsLater } },
       '--give-up-after': { setting: { answer: failsLater } },
+      '--no-bell': {
+        line: 'queue watch -v --interval 11s --for 20s',
+        setting: {
+          files: { '/ada/config.json': '{"profiles":{"default":{"user":"ada"}}}' },
+          env: { MERGEQ_CONFIG_DIR: '/ada' },
+          terminal: true,
+          answer: leavesLater,
+        },
+      },
       '--set': { line: 'queue watch --once' },
     },
   },

@@ -3,6 +3,7 @@ import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import { parseCommit } from '../../values/commit.ts'
 import { countRead, formatBytes, pluralize } from '../../values/format.ts'
+import { isSameLogin } from '../../values/login.ts'
 import { isPullRequestReference, maxPullRequestNumber, parsePullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { isOtherAddress, testRunInAddress } from '../../values/test-run.ts'
@@ -347,7 +348,7 @@ export const pullRequestsPage = defineOperation({
 
 /** Whether a pull request is by an author, whose name may begin with `@`. */
 const isBy = (author: string, record: JsonObject): boolean =>
-  getString(record, 'prAuthor')?.toLowerCase() === author.replace(/^@/, '').toLowerCase()
+  isSameLogin(getString(record, 'prAuthor'), author)
 
 const { repo, targetBranch, since, until, state } = pullRequestsPage.params
 

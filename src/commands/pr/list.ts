@@ -1,14 +1,14 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { listPullRequests } from '../../api/operations/pull-requests.ts'
 import { usageError } from '../../base/errors.ts'
-import { command } from '../../command/command.ts'
+import { command, userOf } from '../../command/command.ts'
 import { cutListSentence, limitInput } from '../../command/common-inputs.ts'
 import { serviceFields } from '../../command/fields.ts'
 import { type Input, paramInput } from '../../command/inputs.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { pullRequestStates } from '../../domain/states.ts'
-import { columns, pullRequestCsvColumns, withLinks } from '../../output/view.ts'
+import { columns, pullRequestCsvColumns, withLinks, withMark } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
@@ -31,13 +31,23 @@ const screenColumns = listColumns.map(column =>
 
 const flagAuthor = paramInput('author', listPullRequests.params.author)
 
-/** The author, who must be named: the service does not know whose token it is. */
+/** The author; `@me` is the user of the settings, because the service does not know whose token it is. */
 const author: Input<string | undefined> = {
   ...flagAuthor,
-  read(args, context) {
-    if (args.get('--author')?.[0] === '@me')
-      throw usageError("--author: '@me' is not a login.", 'Use your login, such as: --author octocat')
-    return flagAuthor.read(args, context)
+  // The param, as the library has it, refuses @me.
+  definitions: flagAuthor.definitions.map(({ parse, ...definition }) => ({
+    ...definition,
+    summary: `${definition.summary}; @me is the setting user`,
+    parse: text => (text === '@me' ? undefined : parse?.(text)),
+  })),
+  async read(args, context) {
+    if (args.get('--author')?.[0] !== '@me') return flagAuthor.read(args, context)
+    const user = await context.settings.read('user')
+    if (user !== undefined) return user
+    throw usageError(
+      '--author: who @me is, is not known.',
+      'Store your login (config set user), or use it, such as: --author octocat',
+    )
   },
 }
 
@@ -95,10 +105,11 @@ export const prListCommand = command({
     'mergeq pr list --state failed --since 2026-01-04 --until 2026-01-05',
     'mergeq pr list --limit 100',
   ],
-  run(values, cli) {
+  async run(values, cli) {
+    const user = await userOf(cli)
     return runList(cli, listPullRequests, values, {
       columns: cli.options.format.isWide ? pullRequestCsvColumns : listColumns,
-      screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(values.repo, pr)),
+      screenColumns: withLinks(withMark(screenColumns, user), pr => urlOfPullRequest(values.repo, pr)),
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
         const queue = describeSelection(values, cli.serviceTime.startedAt())

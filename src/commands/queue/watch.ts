@@ -14,9 +14,12 @@ import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { waitInputs } from '../../command/wait-inputs.ts'
+import { ringBell } from '../../command/waits.ts'
+import type { Queue } from '../../values/repository.ts'
 import { duration, moment } from '../../values/types.ts'
 import { watchInterval } from '../../wait/options.ts'
-import { createQueueReader } from '../../wait/queue-reader.ts'
+import { isDepartureOf } from '../../wait/queue-changes.ts'
+import { createQueueReader, type QueueUpdate } from '../../wait/queue-reader.ts'
 import { readEach } from '../../wait/read-each.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './shared/all-queues.ts'
@@ -90,6 +93,10 @@ export const queueWatchCommand = command({
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     heartbeat: option(duration, 'Print a line this often, to show that the watch still runs (-o ndjson)'),
     giveUpAfter: waitInputs.giveUpAfter,
+    noBell: {
+      ...flag('Do not ring the terminal bell when your pull request (setting user) leaves'),
+      advanced: true,
+    },
   },
   set: setOf(getQueue),
   exits: ['timed-out'],
@@ -139,8 +146,14 @@ export const queueWatchCommand = command({
     const limited = { ...cli.client(), time: limit }
     // Other output to the terminal would corrupt the screen.
     const client = isDrawn ? withoutMessages(limited) : limited
-    const watch = (view: QueuesView) =>
-      pollQueues(watched, { interval, limit, giveUpAfter }, view, client, host.out)
+    const user = cli.messages === 'person' ? await cli.settings.read('user') : undefined
+    const watch = (view: QueuesView) => {
+      const show = async (shown: Queue, update: QueueUpdate) => {
+        await view.show(shown, update)
+        if (update.changes.some(change => isDepartureOf(user, change))) await ringBell(limit, cli)
+      }
+      return pollQueues(watched, { interval, limit, giveUpAfter }, { ...view, show }, client, host.out)
+    }
     if (!isDrawn) return watch(stream)
     const watchOne = async (view: WatchView) => {
       await watch({ ...stream, ...view, show: (_, update) => view.show(update) })

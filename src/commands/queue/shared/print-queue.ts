@@ -4,7 +4,7 @@ import { getPrintedQueue, getQueue, queueRecord } from '../../../api/operations/
 import { readActivity, readTestedTogether } from '../../../api/reads/queue-activity.ts'
 import { usageError } from '../../../base/errors.ts'
 import { getArray, isObject } from '../../../base/json.ts'
-import { type Cli, readsMore } from '../../../command/command.ts'
+import { type Cli, readsMore, userOf } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { fieldsOfRecords, type RecordFields, serviceFields } from '../../../command/fields.ts'
 import { hasName } from '../../../command/select-fields.ts'
@@ -86,6 +86,7 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
   const isEmpty = Array.isArray(listed) && listed.length === 0
   const saysMore = isEmpty && results !== 'json' && options.fields.length === 0
   const activity = onScreen ?? (saysMore && readsMore(cli) ? await readActivity(cli.client(), place) : {})
+  const user = await userOf(cli)
   const batches = results === 'screen' ? await readTestedTogether(queue, cli.client(), place) : undefined
   await printer.print(
     show(sent, {
@@ -97,6 +98,7 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
           activity: { ...activity, batches },
           columns: host.out.columns,
           commandLine: settings.commandLine,
+          user,
         }),
     }),
   )

@@ -4,7 +4,7 @@ import type { QueueActivity } from '../../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../../domain/queue-entries.ts'
 import { canResume, queueStateMessage, stateWords } from '../../../domain/states.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { columns, pullRequestColumns, type Screen, withLinks } from '../../../output/view.ts'
+import { columns, pullRequestColumns, type Screen, withLinks, withMark } from '../../../output/view.ts'
 import { formatEstimate, formatInteger, pluralize } from '../../../values/format.ts'
 import { urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, shortRepositoryName } from '../../../values/repository.ts'
@@ -18,6 +18,8 @@ interface QueueScreenOptions extends Queue {
   readonly columns: number
   readonly activity: QueueActivity
   readonly commandLine: CommandLine
+  /** Whose pull requests are marked. */
+  readonly user?: string | undefined
 }
 
 /** A piece of a line that is never broken. */
@@ -110,7 +112,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
 }
 
 export function queueScreen(queue: JsonObject, options: QueueScreenOptions): Screen {
-  const entryColumns = [...columns(['', 'position', 'number']), ...pullRequestColumns]
+  const entryColumns = [...columns(['', 'position', 'number']), ...withMark(pullRequestColumns, options.user)]
   return {
     heading: headingLines(queue, options),
     columns: withLinks(entryColumns, pr => urlOfPullRequest(options.repo, pr)),

@@ -133,6 +133,7 @@ export async function watchLive(
     redact: secrets.redact,
   }
   const { commandLine } = cli.settings
+  const user = await cli.settings.read('user')
   const hasKeys = canPrompt(cli)
   let last: QueueUpdate | undefined
   let readAt = 0
@@ -148,7 +149,7 @@ export async function watchLive(
   const createFrame = ({ queue, activity = {} }: QueueUpdate, more: readonly StyledLine[], rows: number) => {
     const now = serviceTime.now()
     const width = out.columns - 1
-    const view = queueScreen(queue, { ...watched, columns: width, activity, commandLine })
+    const view = queueScreen(queue, { ...watched, columns: width, activity, commandLine, user })
     const scrollHint = hasKeys && more.length > 0 ? { scrollHint: 'arrow keys or j and k scroll' } : {}
     const options = { ...style, columns: out.columns, rows, now, offset, minWidths, ...scrollHint }
     const drawWith = (leftRows: number) => {
