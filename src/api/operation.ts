@@ -450,6 +450,9 @@ export const queueParams = {
   }),
 }
 
+/** Records per page. What a service does with more than it takes is its own to say. */
+export const pageSizeType = integer(1, Number.MAX_SAFE_INTEGER)
+
 /**
  * The params of every list: how many records, and how they are requested.
  *
@@ -458,10 +461,14 @@ export const queueParams = {
  */
 export const listParams = (noun: string, pageSizePath: string) => ({
   limit: param(integer(1, Number.MAX_SAFE_INTEGER), `Maximum number of ${noun}`),
-  pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page`, {
-    defaultText: String(defaultPageSize),
-    setsBodyPaths: [pageSizePath],
-  }),
+  pageSize: param(
+    pageSizeType,
+    `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page; the hosted service takes up to 100`,
+    {
+      defaultText: String(defaultPageSize),
+      setsBodyPaths: [pageSizePath],
+    },
+  ),
   maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {
     defaultText: String(defaultMaxPages),
   }),

@@ -24,7 +24,11 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--timeout', value: 'duration', ...settingDefinitions.timeout },
   { name: '--retries', value: 'n', ...settingDefinitions.retries },
   { name: '--ca-file', value: 'pem', ...settingDefinitions.caFile, file: true },
-  { name: '--quiet', short: '-q', summary: 'Print only warnings and errors on standard error' },
+  {
+    name: '--quiet',
+    short: '-q',
+    summary: 'Print only warnings and errors on standard error; with --json, only errors',
+  },
   { name: '--verbose', short: '-v', summary: 'Print requests, timing and the source of each setting' },
   { name: '--color', value: 'when', ...settingDefinitions.color },
   { name: '--no-input', summary: 'Never prompt; fail instead' },

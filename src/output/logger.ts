@@ -17,7 +17,7 @@ export interface LogWriter extends Writer {
 
 /** Writes messages to standard error; results go to standard output. Write errors are ignored. */
 export interface Logger {
-  /** Writes a warning; `--quiet` does not hide it. */
+  /** Writes a warning; `--quiet` hides it only where errors are JSON: a script parses what is left. */
   warn(text: string): Promise<void>
   /** Writes progress or a remark, unless `--quiet` is set. */
   info(text: string): Promise<void>
@@ -92,7 +92,9 @@ export function createLogger(
       ? styles.wrapLines(text, sink.columns)
       : text
   const write = (text: string) => writeUnwrapped(wrap(text))
-  const warn = (text: string) => write(`mergeq: ${sanitizeLine(text)}\n`)
+  const warn = async (text: string) => {
+    if (!quiet || !json) await write(`mergeq: ${sanitizeLine(text)}\n`)
+  }
   const info = async (text: string) => {
     if (!quiet) await write(`${sanitizeLine(text)}\n`)
   }

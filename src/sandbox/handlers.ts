@@ -102,6 +102,7 @@ function paginate<T>(
   token: string,
   query: readonly unknown[],
 ): { readonly items: readonly T[]; readonly page: JsonObject } {
+  checkPageSize(pageSize)
   const pageCount = Math.ceil(allItems.length / pageSize)
   const createToken = (index: number) =>
     index < 0 || index >= pageCount
@@ -142,6 +143,12 @@ const formatTest = ({ record, health }: SandboxTest, withHealth: boolean): JsonO
 }
 
 const defaultTake = 50
+const maxPageSize = 100
+
+/** Throws the error of the hosted service for a larger page. */
+function checkPageSize(pageSize: number): void {
+  if (pageSize > maxPageSize) throw statusError(400, `A page has at most ${maxPageSize} records.`)
+}
 
 /** 45 days in milliseconds. */
 const maxResultsWindow = 45 * 24 * 3_600_000
@@ -211,6 +218,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   /** The sandbox's own: it keeps everything that it played. */
   listMergeQueueTestingResults(sandbox, params) {
     const { since, until, pageToken = '', pageSize = defaultTake, ...ref } = params
+    checkPageSize(pageSize)
     const offset = Number(pageToken)
     const queue = sandbox.getQueue(ref)
     const end = until ?? sandbox.now()

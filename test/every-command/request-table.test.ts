@@ -77,7 +77,7 @@ const pullLines = ofQueue({
   listPullRequests: [
     ['pr list', '"take":100'],
     ['pr list --state merged', '"state":"MERGED","take":100'],
-    ['pr list --state NOT_READY --state not-ready --page-size 5', '"state":"NOT_READY","take":5'],
+    ['pr list --state NOT_READY --state not-ready --page-size 500', '"state":"NOT_READY","take":500'],
     ['pr list --since 24h --author ada', '"since":"2026-01-04T12:00:00.000Z","take":100'],
     [
       'pr list --since 24h --until 2026-01-05T11:00:00Z',

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 // Loaded before its tests: it is shown while a service takes its time.
 import '../../src/output/spinner.ts'
 import { MergeqError } from '../../src/base/errors.ts'
+import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
 import { runAndCheck } from '../support/command-checks.ts'
 import { type Answer, mergeq, queueEnv, type Seen } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'
+import type { ServerReply } from '../support/service.ts'
 
 const record = { state: 'TESTING', isCurrentlySubmittedToQueue: true, prNumber: 7, prTitle: 'Fix cart' }
 const queueDocument = { state: 'RUNNING', concurrency: 2, enqueuedPullRequests: [] }
@@ -111,4 +113,27 @@ describe.concurrent('the spinner', () => {
   test('is not there with -q and in a CI job', async () => {
     expect(await Promise.all([spun('queue get -q'), spun('queue get', { CI: 'true' })])).toEqual(['', ''])
   })
+})
+
+describe('-q with --json', () => {
+  /** What warns besides: a clock that is off, bytes that are not UTF-8, a short token, and a variable that is ignored. */
+  const headers = { date: 'Mon, 05 Jan 2026 02:00:00 GMT' }
+  const body = Buffer.from('{"message":"caf\xe9"}', 'latin1')
+  const services: readonly (readonly [does: string, ServerReply])[] = [
+    ['refuses', { headers, status: 400, body }],
+    ['fails', { headers, status: 500 }],
+    ['is another one', { headers, body }],
+  ]
+  const rows = askingCommands.flatMap(command => services.map(service => [command, ...service] as const))
+
+  test.each(rows)(
+    '%s: nothing but error objects on standard error where the service %s',
+    async (command, _, answer) => {
+      const line = `${command} -q --json ${askingLines[command]}`
+      const env = { ...queueEnv, MERGEQ_TOKEN: 'short', NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+      const { err } = await mergeq(line, { env, files: askingFiles, input: 'a-token', answer: () => answer })
+      const lines = err.split('\n').slice(0, -1)
+      expect(lines.map(text => Object.keys(JSON.parse(text)))).toEqual(lines.map(() => ['error']))
+    },
+  )
 })

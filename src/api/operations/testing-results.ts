@@ -5,7 +5,15 @@ import { placeFieldsOf } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
 import { choice, instant, integer, moment, type Type } from '../../values/types.ts'
-import { defineOperation, listOperation, listParams, type Pages, param, queueParams } from '../operation.ts'
+import {
+  defineOperation,
+  listOperation,
+  listParams,
+  type Pages,
+  pageSizeType,
+  param,
+  queueParams,
+} from '../operation.ts'
 import { listDecoder, missingPartErrorWithMessage } from '../response.ts'
 import {
   listedTestingResultListRecord,
@@ -57,7 +65,7 @@ export const testingResultsPage = defineOperation({
       location: 'body.offset',
       encode: token => (token === undefined || token === '' ? undefined : Number(token)),
     }),
-    pageSize: param(integer(1, 100), 'Results per page', { location: 'body.take' }),
+    pageSize: param(pageSizeType, 'Results per page', { location: 'body.take' }),
   },
   response: testingResultRecord,
   document: testingResultListRecord,

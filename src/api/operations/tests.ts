@@ -15,7 +15,6 @@ import {
   decimal,
   glob,
   instant,
-  integer,
   moment,
   type Type,
   testId,
@@ -32,6 +31,7 @@ import {
   listParams,
   type Pages,
   type Params,
+  pageSizeType,
   param,
   queueParams,
   requiredParam,
@@ -62,7 +62,7 @@ const organizationParams = {
 
 /** The params that request a page of tests (docs/reference/service.md, "Pages"). */
 const testPageParams = {
-  pageSize: requiredParam(integer(1, 100), 'Tests per page', {
+  pageSize: requiredParam(pageSizeType, 'Tests per page', {
     location: 'body.page_query.page_size',
   }),
   /** Empty for the first page. */

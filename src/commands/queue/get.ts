@@ -13,6 +13,11 @@ export const queueGetCommand = command({
   options: { ...paramsOf(getQueue) },
   set: setOf(getQueue),
   fields: selectableFields,
+  prints: {
+    table: 'a table on a terminal; on a pipe, tab-separated rows',
+    json: 'the document from the service',
+    ndjson: 'a pull request of the queue per line; with --fields of the queue, the queue',
+  },
   examples: [
     'mergeq queue get',
     'mergeq queue get --json | jq -r .state',

@@ -159,6 +159,14 @@ describe('queue get on a terminal', () => {
 })
 
 describe('queue get on a pipe', () => {
+  test('-o ndjson prints a pull request a line', async () => {
+    const body =
+      '{"state":"RUNNING","enqueuedPullRequests":[{"prNumber":7,"state":"TESTING"},{"prNumber":8,"state":"PENDING"}]}'
+    const { out } = await mergeq('queue get -o ndjson', { env, answer: () => ({ body }) })
+    expect(out).toBe('{"prNumber":7,"state":"TESTING"}\n{"prNumber":8,"state":"PENDING"}\n')
+    expect((await mergeq('queue get --help')).out).toMatch(/ndjson +a pull request of the queue per line/)
+  })
+
   const err = async (flags: string, record = queue('PAUSED')) =>
     (await mergeq(`queue get ${flags}`, { env, answer: () => ({ body: JSON.stringify(record) }) })).err
 
