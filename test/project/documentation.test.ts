@@ -78,6 +78,23 @@ describe('links', () => {
       expect(index).toContain(`](${page})`)
   })
 
+  projectTest('answer each question of docs/README.md', () => {
+    const [, questions = ''] = read('docs/README.md').split('| question | where |\n| --- | --- |\n')
+    const rows = questions
+      .split('\n\n')[0]
+      ?.split('\n')
+      .map(row => row.split(' | '))
+    expect(rows?.length).toBeGreaterThanOrEqual(20)
+    for (const [question, where] of rows ?? []) {
+      expect(question).toMatch(/\?$/)
+      expect(where).toMatch(/\]\([\w-]+\.md/)
+      // The text of a link is the heading to which it leads.
+      const links = where?.matchAll(/\[([^\]]+)\]\(([^)#]+)#?([^)]*)\)/g) ?? []
+      for (const [, text = '', page = '', anchor] of links)
+        expect(anchor || anchorOf(headingsOf(`docs/${page}`)[0] ?? '')).toContain(anchorOf(text))
+    }
+  })
+
   projectTest('in README.md lead to the list of all pages', () =>
     expect(read('README.md')).toContain('](docs/README.md)'),
   )
