@@ -1,18 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { createSandboxService, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { blocksOf } from '../support/code-blocks.ts'
 import { checkout, environmentOf, inSandbox, realPrograms, sh } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
 import { startTestServer } from '../support/service.ts'
 
-const script = blocksOf('docs/channel.md').find(({ language }) => language === 'bash')?.text ?? ''
-
 /** A line of a pull request that left. */
 const left = (pr: number, to: string | null, words: object = {}) => ({
   ...{ type: 'change', pr, from: 'TESTING', to, at: '2026-01-05T12:00:00.000Z', position: null },
-  ...words,
+  ...{ repo: 'github.com/acme/web', targetBranch: 'main', by: null, actor: null, ...words },
 })
 
 const lines = [
@@ -20,24 +17,32 @@ const lines = [
   { type: 'change', pr: null, from: 'RUNNING', to: 'PAUSED', at: '2026-01-05T12:00:00.000Z', position: null },
   { ...left(1, 'TESTING'), position: 1 },
   left(2, 'NOT_READY'),
-  left(3, 'MERGED', { reason: 'The queue merged it.', again: 'done', mayBeMerged: false }),
-  left(4, 'FAILED', { reason: 'Say <!channel> & go.', again: 'after-change', mayBeMerged: false }),
+  left(3, 'MERGED', { reason: 'The queue merged it.', again: 'done', by: 'queue' }),
+  left(4, 'FAILED', {
+    author: 'ada',
+    reason: 'Say\n<!channel> &\tgo.',
+    again: 'after-change',
+    mayBeMerged: false,
+  }),
   left(5, 'FAILED', { reason: 'GitHub failed.', again: 'later', mayBeMerged: false }),
-  left(6, 'CANCELLED', { reason: 'It was closed.', again: 'no', mayBeMerged: false }),
+  left(6, 'CANCELLED', { reason: 'It was closed.', again: 'no', by: 'person', actor: 'grace' }),
   left(7, 'FAILED', { reason: 'Unclear.', again: 'look', mayBeMerged: true }),
-  left(8, null),
+  left(8, null, { repo: 'git.acme.example/acme/api', targetBranch: 'dev' }),
+  left(9, 'FAILED', { reason: 'New.', again: 'word-of-tomorrow', mayBeMerged: false }),
+  // What --since has of a pull request that was told already.
   left(9, 'FAILED', { reason: 'New.', again: 'word-of-tomorrow', mayBeMerged: false }),
 ]
 
+const main = 'the queue for main of github.com/acme/web.'
 const url = (pr: number) => `https://github.com/acme/web/pull/${pr}`
 const messages = [
-  `#3 merged. The queue merged it. ${url(3)}`,
-  `#4 failed. Say &lt;!channel&gt; &amp; go. Change it before you submit it again. ${url(4)}`,
-  `#5 failed. GitHub failed. Submit it again after a pause. ${url(5)}`,
-  `#6 cancelled. It was closed. Do not submit it again. ${url(6)}`,
-  `#7 failed. Unclear. It may have merged all the same: look at the target branch first. ${url(7)}`,
-  `#8 left the queue. The reason is not known yet. Look at it before you submit it again. ${url(8)}`,
-  `#9 failed. New. Look at it before you submit it again. ${url(9)}`,
+  `#3 merged in ${main} The queue merged it. ${url(3)}`,
+  `#4 of ada failed in ${main} Say &lt;!channel&gt; &amp; go. Change it before you submit it again. ${url(4)}`,
+  `#5 failed in ${main} GitHub failed. Submit it again after a pause. ${url(5)}`,
+  `#6 was cancelled in ${main} It was closed. Caused by: person, grace. Do not submit it again. ${url(6)}`,
+  `#7 failed in ${main} Unclear. It may have merged all the same: look at the target branch first. ${url(7)}`,
+  '#8 left the queue for dev of git.acme.example/acme/api. The reason is not known yet. Look at it before you submit it again. https://git.acme.example/acme/api/pull/8',
+  `#9 failed in ${main} New. Look at it before you submit it again. ${url(9)}`,
 ]
 
 describe('docs/channel.md', { timeout: 60_000 }, () => {
@@ -46,7 +51,6 @@ describe('docs/channel.md', { timeout: 60_000 }, () => {
     const folder = checkout(`channel-${name}`)
     const bin = join(folder, 'bin')
     mkdirSync(bin)
-    writeFileSync(join(folder, 'tell.sh'), script)
     writeFileSync(join(folder, 'lines'), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
     writeFileSync(join(bin, 'mergeq'), `#!/bin/sh\necho "$*" > typed\ncat lines\nexit ${code}\n`, {
       mode: 0o755,
@@ -79,7 +83,7 @@ describe('docs/channel.md', { timeout: 60_000 }, () => {
     const { code, typed, sent, types, undelivered } = await tell('all', () => 200)
     expect({ code, typed, types, undelivered }).toEqual({
       code: 0,
-      typed: 'queue watch -o ndjson --interval 2s\n',
+      typed: 'queue watch -o ndjson --since 1h --interval 2s\n',
       types: ['application/json'],
       undelivered: [],
     })
@@ -103,8 +107,6 @@ describe('docs/channel.md', { timeout: 60_000 }, () => {
 
   testWith('jq', 'curl')('says why a pull request of the sandbox failed', async () => {
     const folder = checkout('channel-sandbox')
-    writeFileSync(join(folder, 'tell.sh'), script)
-    rmSync(join(folder, 'undelivered.ndjson'), { force: true })
     const options = { speed: 2, now: Date.now, scenario: 'failure' } as const
     const service = createSandboxService(options)
     let isWatched = false
@@ -123,7 +125,7 @@ describe('docs/channel.md', { timeout: 60_000 }, () => {
     await Promise.all([sandbox.close(), chat.close()])
     expect(code, String(err)).toBe(0)
     expect(chat.requests.map(({ body }) => JSON.parse(body).text)).toEqual([
-      `#9 failed. A required check failed. Change it before you submit it again. ${url(9)}`,
+      expect.stringMatching(/^#9 failed in .* A required check failed\. Caused by: author\. Change it /),
     ])
   })
 })

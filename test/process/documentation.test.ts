@@ -145,7 +145,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
   const scripts = blocks.filter(({ language }) => language === 'bash').map(({ text }) => text)
   for (const block of blocks) {
     // The lines of a page use what its scripts make.
-    const program = [block.text, ...scripts].some(text => /\bjq\b/.test(text)) ? 'jq' : 'sh'
+    const program = [block.text, ...scripts].some(text => /\bjq\b|\.sh\b/.test(text)) ? 'jq' : 'sh'
     testWith(program)(`line ${block.line}: ${block.language}, below "${block.heading}"`, async () => {
       expect(Object.keys(runners)).toContain(block.language)
       await runners[block.language]?.(block)

@@ -7,11 +7,12 @@ import { testWith } from '../support/programs.ts'
 
 const scriptOf = (page: string): string =>
   blocksOf(page).find(({ language }) => language === 'bash')?.text ?? ''
+const recipe = (name: string): string => readFileSync(`docs/recipes/${name}`, 'utf8')
 
 /** What each command of mergeq prints or writes in these tests, and what it does with its words. */
 const mergeq = `#!/bin/sh
 echo "$*" >> mergeq.log
-case "$*" in "$FAILS"*) [ -z "$FAILS" ] || { [ $1 = pr ] || echo partial; exit "$CODE"; } ;; esac
+case "$*" in "$FAILS"*) [ -z "$FAILS" ] || { [ $1 = pr ] || [ "$2" = watch ] || echo partial; exit "$CODE"; } ;; esac
 case "$1 $2" in
   'queue pause') printf '[{"repo":"github.com/acme/web","targetBranch":"main","before":"RUNNING","after":"PAUSED"}]' > "$5" ;;
   'flaky list') echo '{"name":"a <b>","failure_rate_last_7d":0.25,"codeowners":["@acme/web"],"html_url":"https://x.example/1"}' ;;
@@ -27,6 +28,11 @@ async function run(script: string, words: readonly string[], fails: string, code
   const isProgram = /^(?:jq|curl|mv|seq)$/.test(fails)
   if (isProgram) writeFileSync(join(programs, fails), '#!/bin/sh\necho partial\nexit 7\n', { mode: 0o755 })
   writeFileSync(join(programs, 'mergeq'), mergeq, { mode: 0o755 })
+  // Ten minutes pass between two looks at the clock.
+  writeFileSync(join(programs, 'date'), '#!/bin/sh\necho . >> looks\necho $(($(wc -l < looks) * 600))\n', {
+    mode: 0o755,
+  })
+  writeFileSync(join(programs, 'sleep'), '#!/bin/sh\n', { mode: 0o755 })
   writeFileSync(join(folder, 'script.sh'), script)
   writeFileSync(join(folder, 'mergeq.prom'), 'old\n')
   const env: Variables = {
@@ -42,7 +48,7 @@ async function run(script: string, words: readonly string[], fails: string, code
 }
 
 describe('incident.sh', () => {
-  const script = scriptOf('docs/incident.md')
+  const script = recipe('incident.sh')
   const begins = (log: readonly string[]) => log.map(line => line.split(' ').slice(0, 2).join(' '))
   const words = ['touch', 'ran']
 
@@ -56,7 +62,8 @@ describe('incident.sh', () => {
   })
 
   testWith('jq').each([
-    ['queue pause', 7, ['queue pause']],
+    ['queue pause', 7, ['queue pause', 'queue pause', 'queue pause']],
+    ['queue pause', 6, ['queue pause']],
     ['jq', 7, ['queue pause', 'queue wait', 'queue resume']],
     ['queue wait', 124, ['queue pause', 'queue wait', 'queue resume']],
   ])('does not run the command if %s fails, and restores what it paused', async (fails, due, log) => {
@@ -70,9 +77,13 @@ describe('incident.sh', () => {
     expect({ code, last: begins(log).at(-1) }).toEqual({ code: 3, last: 'queue resume' })
   })
 
-  testWith('jq')('fails if the states are not restored', async () => {
-    const { code, read } = await run(script, words, 'queue resume', 14)
-    expect({ code, ran: read('ran') }).toEqual({ code: 14, ran: '' })
+  testWith('jq').each([
+    [14, 1],
+    [7, 3],
+  ])('fails with %i if the states are not restored, after %i attempts', async (due, attempts) => {
+    const { code, log, read } = await run(script, words, 'queue resume', due)
+    const resumed = begins(log).filter(line => line === 'queue resume')
+    expect({ code, ran: read('ran'), attempts: resumed.length }).toEqual({ code: due, ran: '', attempts })
   })
 })
 
@@ -106,7 +117,7 @@ describe('train.sh', () => {
 })
 
 describe('tell.sh', () => {
-  const script = scriptOf('docs/channel.md')
+  const script = recipe('tell.sh')
   testWith('jq').each([
     ['queue watch', 5],
     ['jq', 7],

@@ -87,6 +87,7 @@ export function checkout(name: string): string {
   symlinkSync(resolve('test/fixtures/junit'), join(folder, 'reports'))
   mkdirSync(join(folder, '.github'))
   cpSync('docs/recipes/impacted-targets.mjs', join(folder, '.github/impacted-targets.mjs'))
+  for (const name of ['incident.sh', 'tell.sh']) cpSync(`docs/recipes/${name}`, join(folder, name))
   return folder
 }
 
