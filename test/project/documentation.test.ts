@@ -3,7 +3,9 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { operationName } from '../../src/api/operation.ts'
+import { fieldOf } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { queueExplanationRecord } from '../../src/api/operations/records.ts'
 import { recoveryRules } from '../../src/api/recovery-rules.ts'
 import { projectTest } from '../support/sample.ts'
 
@@ -115,6 +117,14 @@ projectTest('recipes install the package that is set, and documents name the ver
   )
   expect(installs.length).toBeGreaterThan(4)
   expect(installs.filter(({ found }) => found !== manifest.version)).toEqual([])
+})
+
+projectTest('docs/standstill.md has each verdict of queue explain', () => {
+  const [, table = ''] = read('docs/standstill.md').split('| verdict | it means | look next at |\n')
+  const cells = [...table.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell)
+  const named = cells.flatMap(cell => cell.split(', ')).map(word => word.replaceAll('`', "'"))
+  const { type = '' } = fieldOf(queueExplanationRecord.fields.verdict ?? '')
+  expect(named.sort()).toEqual(type.split(' | ').sort())
 })
 
 describe('what documents and comments name exists', () => {

@@ -204,7 +204,8 @@ const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, rea
 function hintOf(failed: readonly HealthCheck[], line: (words: readonly string[]) => string): string {
   const names = failed.map(({ check }) => check)
   if (names.includes('not-paused')) return `To resume a paused queue, run: ${line(['queue', 'resume'])}`
-  if (names[0] === 'max-not-ready') return `To see why, run: ${line(['queue', 'explain'])}`
+  if (names[0] === 'stalled' || names[0] === 'max-not-ready')
+    return `To see why, run: ${line(['queue', 'explain'])}`
   if (names[0] === 'statuses') return `To list the test runs, run: ${line(['queue', 'runs'])}`
   return `To list the queued pull requests, run: ${line(['queue', 'get'])}`
 }

@@ -91,7 +91,9 @@ describe('queue check', () => {
 
   test('--stalled is measured with the clock of the service, not ours', async () => {
     expect((await check('--only --stalled 121m', { ...waiting, now: noon + day })).code).toBe(0)
-    expect((await check('--only --stalled 2h', { ...waiting, now: noon - day })).code).toBe(21)
+    const { code, err } = await check('--only --stalled 2h', { ...waiting, now: noon - day })
+    expect(code).toBe(21)
+    expect(err).toContain('To see why, run: mergeq queue explain')
   })
 
   test('--stalled must be more than 0', async () => {
