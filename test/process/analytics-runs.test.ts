@@ -45,6 +45,12 @@ const results: readonly Result[] = Array.from({ length: 110 }, (_, index) => {
   }))
 }).flat()
 
+/** Who wrote which pull request: the last one has not finished. */
+const authorOf = (pr: number) => ['ada', 'grace', 'edsger'][pr % 3]
+const pullRequests = [...new Set(results.map(({ prNumber }) => prNumber))].slice(0, -1).map(prNumber => ({
+  ...{ prNumber, prAuthor: authorOf(prNumber), state: 'MERGED', stateChangedAt: '2026-11-20T00:00:00.000Z' },
+}))
+
 const blocks = blocksOf('docs/analytics.md')
 const blockBelow = (heading: string, language: string): string =>
   blocks.find(block => block.language === language && block.heading === heading)?.text ?? expect.fail(heading)
@@ -68,6 +74,7 @@ describe('finished test runs in docs/analytics.md', () => {
         const headers = { date: new Date(now).toUTCString() }
         if (path.endsWith('/getQueue'))
           return { headers, body: '{"state":"running","enqueuedPullRequests":[]}' }
+        if (path.endsWith('/listPullRequests')) return { headers, body: JSON.stringify({ pullRequests }) }
         const { since, until, offset = 0, take } = JSON.parse(body)
         const found = results
           .filter(({ endedAt }) => endedAt >= since && endedAt <= until)
@@ -195,6 +202,23 @@ describe('finished test runs in docs/analytics.md', () => {
       rows.map(({ week, outcome, runs, minutes, cost }) => [`${week} ${outcome}`, runs, minutes, cost]),
     ).toEqual(expect.arrayContaining(expected))
     expect(rows).toHaveLength(expected.length)
+  })
+
+  test('the minutes of failed runs by author', async () => {
+    const due = new Map<string, number>()
+    for (const { prNumber, testRunId, outcome, testingDurationMs } of results) {
+      if (outcome !== 'failed') continue
+      const members = results.filter(other => other.testRunId === testRunId).length
+      const author = pullRequests.find(one => one.prNumber === prNumber)?.prAuthor ?? 'unknown'
+      due.set(author, (due.get(author) ?? 0) + testingDurationMs / 60_000 / members)
+    }
+    const rows = await query(blockBelow('Who waits for failed runs?', 'sql'))
+    expect(Object.fromEntries(rows.map(({ author, minutes }) => [author, minutes]))).toEqual(
+      Object.fromEntries([...due].map(([author, minutes]) => [author, round(minutes, 1)])),
+    )
+    const failed = await query("SELECT round(sum(minutes), 1) AS minutes FROM runs WHERE outcome = 'failed'")
+    const sum = rows.reduce((total, { minutes }) => total + Number(minutes), 0)
+    expect(sum).toBeCloseTo(Number(failed[0]?.minutes), 0)
   })
 
   test('the flaky tests behind failed runs', async () => {

@@ -48,7 +48,7 @@ describe('docs/analytics.md', () => {
     }
     await collect('2026-11-22T0800')
     await sh(['sh', '-c', 'mergeq pr submit 7; mergeq pr wait 7 --interval 1s'], folder, env)
-    await collect('2026-11-22T0900')
+    await collect('2026-11-23T0900')
     await sandbox.close()
 
     // In the first file one test is missing, and another failed less often.
@@ -64,7 +64,7 @@ describe('docs/analytics.md', () => {
   }, 60_000)
 
   test('the script leaves complete files only', () => {
-    const times = ['2026-11-22T0800.ndjson', '2026-11-22T0900.ndjson']
+    const times = ['2026-11-22T0800.ndjson', '2026-11-23T0900.ndjson']
     for (const kind of ['metrics', 'tests'])
       expect(readdirSync(join(folder, 'history', kind)).sort()).toEqual(times)
   })
@@ -74,14 +74,22 @@ describe('docs/analytics.md', () => {
     const place = { repo: 'acme/web', branch: 'main', failed: 0 }
     expect(rows).toEqual([
       { read_at: '2026-11-22 08:00:00', ...place, merged: 0, minutes: null },
-      { read_at: '2026-11-22 09:00:00', ...place, merged: 1, minutes: expect.any(Number) },
+      { read_at: '2026-11-23 09:00:00', ...place, merged: 1, minutes: expect.any(Number) },
+    ])
+  })
+
+  test('time in the queue, this week and last', async () => {
+    const place = { repo: 'acme/web', branch: 'main' }
+    expect(await query(sqlBelow('Time in the queue, this week and last'))).toEqual([
+      { week: '2026-11-16', ...place, merged: 0, minutes: null },
+      { week: '2026-11-23', ...place, merged: 1, minutes: expect.any(Number) },
     ])
   })
 
   test('what changed between two runs', async () => {
     const rows = await query(sqlBelow('What changed between two runs?'))
     const merged = rows.filter(({ name }) => name === 'mq_pr_conclusions_1h_total')
-    expect(merged).toMatchObject([{ read_at: '2026-11-22 09:00:00', before: 0, now: 1 }])
+    expect(merged).toMatchObject([{ read_at: '2026-11-23 09:00:00', before: 0, now: 1 }])
     expect(rows.map(({ name }) => name)).toContain('mq_pr_time_in_queue_1h_seconds_count')
     expect(rows.map(({ name }) => name)).not.toContain('mq_depth_current')
   })
@@ -96,7 +104,7 @@ describe('docs/analytics.md', () => {
   test('which teams are affected most', async () => {
     const rows = await query(sqlBelow('Which teams lose most to failing tests?'))
     const expected = new Map<string, number>()
-    for (const { codeowners, pull_requests_impacted_last_7d: count } of readTests(tests('2026-11-22T0900')))
+    for (const { codeowners, pull_requests_impacted_last_7d: count } of readTests(tests('2026-11-23T0900')))
       for (const owner of codeowners) expected.set(owner, (expected.get(owner) ?? 0) + count)
     expect(expected.size).toBeGreaterThan(2)
     expect(new Map(rows.map(row => [row.owner, Number(row.pull_requests)]))).toEqual(expected)
@@ -106,7 +114,7 @@ describe('docs/analytics.md', () => {
 
   test('which tests are new or got worse', async () => {
     const rows = await query(sqlBelow('Which tests are new or got worse?'))
-    const [first, second] = readTests(tests('2026-11-22T0900'))
+    const [first, second] = readTests(tests('2026-11-23T0900'))
     expect(rows).toMatchObject([
       { name: first?.name, before: null, now: first?.failure_rate_last_7d, change: 'new' },
       { name: second?.name, now: second?.failure_rate_last_7d, change: 'worse' },
