@@ -1,5 +1,6 @@
 import { get, getString, type Json, type JsonObject } from '../base/json.ts'
 import { isSameLogin } from '../values/login.ts'
+import type { OutputFormat } from './output-formats.ts'
 import type { StyledLine } from './styled-text.ts'
 
 /**
@@ -135,6 +136,10 @@ export const placeColumns = columns(
   ['TARGET BRANCH', 'targetBranch', 'plain', { csvName: 'targetBranch' }],
   ['URL', 'url'],
 )
+
+/** Returns the columns of rows and CSV, which also say where the pull request is. */
+export const withPlaceColumns = (own: readonly Column[], { name }: OutputFormat): readonly Column[] =>
+  name === 'markdown' ? own : [...own, ...placeColumns]
 
 /** The columns of a table of pull requests on a terminal. */
 export const pullRequestColumns = columns(

@@ -30,7 +30,7 @@ export const pullRequestName = ({
 export const maxPullRequestNumber = 4_294_967_295
 
 const pullRequestUrl =
-  /^(?:https?:\/\/)?([^/?#\s@:]+(?::\d+)?\/[^?#\s@]+?)\/(?:pull|-\/merge_requests)\/(\d+)(?![^/?#])(.*)$/s
+  /^(?:https?:\/\/)?([^/?#\s@:]+(?::\d+)?\/[^?#\s@]+?)\/(?:pull|-\/merge_requests)\/(\d+)(?![^/?#])(.*)$/is
 
 /** What browsers append to the address of a pull request: one of its pages, a query, a fragment. */
 const browserSuffix =

@@ -29,6 +29,7 @@ const pullRequests = [
   'acme/web#7',
   'www.GitHub.com/acme/web.git#7',
   'https://github.com/acme/web/pull/7/files?w=1',
+  'HTTPS://GitHub.com/acme/web/pull/7',
   'http://www.github.com./acme/web/pull/7.',
   'github.com/acme/web/pull/7),',
 ]

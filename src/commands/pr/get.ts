@@ -13,7 +13,7 @@ import { forEach, isSheet, read, readForPerson, send, webPage } from '../../comm
 import { paramsOf, pullRequests, setOf } from '../../command/values.ts'
 import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
-import { columns, placeColumns, type Result, singleRecord } from '../../output/view.ts'
+import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } from '../../output/view.ts'
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
 
@@ -111,7 +111,10 @@ export const prGetCommand = command({
         const record = { prNumber: values.pr, ...shown }
         const number = getNumber(record, 'prNumber')
         const place = number === undefined ? {} : placeFieldsOf({ repo, targetBranch, pr: number })
-        const table = { columns: columnsOf(cli), rows: [{ ...record, ...place }] }
+        const table = {
+          columns: withPlaceColumns(recordColumns, cli.options.format),
+          rows: [{ ...record, ...place }],
+        }
         // A script that reads JSON does not load what draws.
         const view =
           drawsResults(cli) || includeTimeline === true
@@ -137,15 +140,15 @@ export const prGetCommand = command({
   },
 })
 
-/** The columns of rows and CSV also say where the pull request is. */
-const columnsOf = ({ options }: Cli) =>
-  options.format.name === 'markdown' ? recordColumns : [...recordColumns, ...placeColumns]
-
 /** What is printed of an unknown pull request, one of several, where a script reads it. */
 function unknownResult({ repo, targetBranch, pr }: WantedPullRequest, cli: Cli): Result | undefined {
   if (pr === undefined || drawsResults(cli)) return undefined
   const record = { pr, ...placeFieldsOf({ repo, targetBranch, pr }), state: null }
-  return { ...singleRecord(record), columns: columnsOf(cli), rows: [{ ...record, prNumber: pr }] }
+  return {
+    ...singleRecord(record),
+    columns: withPlaceColumns(recordColumns, cli.options.format),
+    rows: [{ ...record, prNumber: pr }],
+  }
 }
 
 type GetValues = ParamValues<typeof getSubmittedPullRequest.params>

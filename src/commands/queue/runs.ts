@@ -13,7 +13,7 @@ import {
 import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { type Column, columns, placeColumns, withLinks } from '../../output/view.ts'
+import { type Column, columns, placeColumns, withLinks, withPlaceColumns } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
@@ -85,7 +85,7 @@ export const queueRunsCommand = command({
         listTestRuns,
         { ...values, ...place },
         {
-          columns: cli.options.format.name === 'markdown' ? runColumns : [...runColumns, ...placeColumns],
+          columns: withPlaceColumns(runColumns, cli.options.format),
           screenColumns: withLinks(screenColumns, pr => urlOfPullRequest(place.repo, pr)),
           ending({ shown, complete, isBroken }) {
             if (isBroken) return undefined

@@ -69,13 +69,14 @@ test('`pr get --timeline` has a row for each event on a pipe, and the record whe
   const setting = { answer: () => ({ body: JSON.stringify({ ...record, timeline }) }) }
   const print = async (flags: string) =>
     (await mergeq(`pr get 123 ${where} --timeline ${flags}`, setting)).out
+  const place = '\tgithub.com/acme/web\tmain\thttps://github.com/acme/web/pull/123'
   expect(await print('')).toBe(
-    '123\t2026-01-05T11:57:00.000Z\tFAILED\tThe service says: tests_failed.\t\t\ttests_failed\tunknown\tlook\tfalse\n' +
-      '123\t2026-01-05T11:55:00.000Z\tCANCELLED\tIt was cancelled by ada.\tada\t\tuser_requested\tperson\tlook\tfalse\n' +
-      '123\t\t\t\t\t\t\t\t\tfalse\n',
+    `123\t2026-01-05T11:57:00.000Z\tFAILED\tThe service says: tests_failed.\t\t\ttests_failed\tunknown\tlook\tfalse${place}\n` +
+      `123\t2026-01-05T11:55:00.000Z\tCANCELLED\tIt was cancelled by ada.\tada\t\tuser_requested\tperson\tlook\tfalse${place}\n` +
+      `123\t\t\t\t\t\t\t\t\tfalse${place}\n`,
   )
   expect(await print('-o csv')).toMatch(
-    /^pr,when,state,reason,actor,test_run,service_reason,by,again,may_be_merged\r\n123,2026-01-05T11:57/,
+    /^pr,when,state,reason,actor,test_run,service_reason,by,again,may_be_merged,repo,targetBranch,url\r\n123,2026-01-05T11:57.*,github\.com\/acme\/web,main,https:\/\/github\.com\/acme\/web\/pull\/123\r\n/,
   )
   expect(await print('--fields prNumber')).toBe('123\n')
 })

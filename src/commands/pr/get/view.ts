@@ -12,9 +12,15 @@ import { eventsOf, stateOfEvent } from '../../../domain/timeline.ts'
 import { orUnknownReason } from '../../../explain/findings.ts'
 import { readinessFindings } from '../../../explain/readiness.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { anyPullRequestColumns, columns, type Result, withLinks } from '../../../output/view.ts'
+import {
+  anyPullRequestColumns,
+  columns,
+  type Result,
+  withLinks,
+  withPlaceColumns,
+} from '../../../output/view.ts'
 import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts'
-import { urlOfPullRequest } from '../../../values/pull-request.ts'
+import { placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { describeTimeToMerge } from '../shared/time-to-merge.ts'
 
 /** The longest text of the service that is shown whole, in characters. */
@@ -184,8 +190,9 @@ export async function viewPullRequest(
   cli: Cli,
 ): Promise<Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>> {
   const number = getNumber(record, 'prNumber')
-  const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
-  const events = eventRows(record)
+  const address = number === undefined ? undefined : placeFieldsOf({ repo, targetBranch, pr: number })
+  const page = address?.url
+  const events = eventRows(record).map(event => ({ ...event, ...address }))
   const isWaiting = stateOf(record) !== 'NOT_READY' && terminalOutcome(stateOf(record)) === undefined
   const time =
     queue !== undefined && showsSheet && isWaiting
@@ -193,7 +200,7 @@ export async function viewPullRequest(
       : undefined
   const isTimeline = includeTimeline === true && cli.options.fields.length === 0
   return {
-    ...(isTimeline && { columns: eventColumns, rows: events }),
+    ...(isTimeline && { columns: withPlaceColumns(eventColumns, cli.options.format), rows: events }),
     screen() {
       if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
         return {
