@@ -5,6 +5,22 @@ import { formatRounded } from '../values/format.ts'
 /** How far apart the clocks of the service and of this machine may be, in milliseconds. */
 const maxDifference = 60_000
 
+/**
+ * Compares the clocks of the service and of this machine, all in milliseconds since 1970.
+ *
+ * @param date when the service responded, by its clock
+ * @returns how far the clock of the service is ahead, at least, and whether that distorts ranges of time
+ */
+export function compareClocks(
+  date: number,
+  sentAt: number,
+  receivedAt: number,
+): { readonly difference: number; readonly isFar: boolean } {
+  // The service responded at some time between both.
+  const difference = Math.max(date - receivedAt, 0) + Math.min(date - sentAt, 0)
+  return { difference, isFar: Math.abs(difference) > maxDifference }
+}
+
 /** The time of the service, in milliseconds since 1970: that of this machine until a response tells another one. */
 export interface ServiceTime {
   now(): number
@@ -28,9 +44,8 @@ export function createServiceTime({ clock }: Pick<ServiceHost, 'clock'>): Servic
     observe(text = '', sentAt) {
       const [date, receivedAt] = [Date.parse(text), clock.now()]
       if (known !== undefined || Number.isNaN(date)) return
-      // The service responded at some time between both.
-      const isFar = date - receivedAt > maxDifference || sentAt - date > maxDifference
-      known = isFar ? date - receivedAt : 0
+      const { difference, isFar } = compareClocks(date, sentAt, receivedAt)
+      known = isFar ? difference : 0
     },
   }
 }

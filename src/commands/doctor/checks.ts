@@ -4,6 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { getServiceStatus } from '../../api/operations/status.ts'
 import { failingTestsPage } from '../../api/operations/tests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
+import { compareClocks } from '../../api/service-time.ts'
 import { failureOrThrow, isNotFound, type MergeqError } from '../../base/errors.ts'
 import { getString } from '../../base/json.ts'
 import { isLoopback, parseUrl } from '../../base/url.ts'
@@ -171,9 +172,6 @@ async function checkToken({ client, probe }: Session): Promise<Outcome> {
   return pass(source)
 }
 
-/** The largest clock difference in milliseconds that does not distort time ranges. */
-const maxClockSkew = 60_000
-
 const day = 86_400_000
 
 /** Formats a difference of a minute or more. */
@@ -184,12 +182,11 @@ async function checkClock({ probe }: Session): Promise<Outcome> {
   const { date, sentAt, endedAt } = await probe()
   if (date === undefined)
     return warn('the response has no date', 'Compare the clock of this machine with another clock.')
-  const offset = date - (sentAt + endedAt) / 2
-  const difference = Math.abs(offset)
-  const text = difference < maxClockSkew ? `${Math.round(difference / 1_000)}s` : ageText(difference)
-  const found = `${text} ${offset < 0 ? 'ahead of' : 'behind'} the service`
-  if (Math.abs(offset) <= maxClockSkew) return pass(found)
-  return warn(found, 'Set the clock of this machine: time ranges depend on it.')
+  const { difference, isFar } = compareClocks(date, sentAt, endedAt)
+  const size = Math.abs(difference)
+  const text = isFar ? ageText(size) : `${Math.round(size / 1_000)}s`
+  const found = `${text} ${difference < 0 ? 'ahead of' : 'behind'} the service`
+  return isFar ? warn(found, 'Set the clock of this machine: time ranges depend on it.') : pass(found)
 }
 
 /**
