@@ -126,9 +126,14 @@ async function openShell(shell: string, words: readonly string[] = [], prompt = 
 describe('`sandbox shell` in a real terminal', () => {
   testWith('tmux')('opens the shell of the user in the sandbox, and ends with its exit code', async () => {
     const { screen, baseUrl, type } = await openShell('/bin/sh', ['--scenario', 'failure'])
-    expect(screen.lines().slice(0, 3)).toEqual([
-      `This shell uses a sandbox at ${baseUrl}. The queues in it are simulated.`,
-      'For a start, type: mergeq pr submit 7 --wait',
+    expect(screen.lines().slice(0, 6)).toEqual([
+      expect.stringMatching(
+        `^This shell uses a sandbox of mergeq \\S+ at ${baseUrl}\\. The queues in it are simulated\\.$`,
+      ),
+      'Three pull requests are in the queue, and wait for your first command that submits or waits. Any other number works,',
+      'too.',
+      'For a start, type: mergeq queue get',
+      'Then type: mergeq pr submit 7 --wait',
       'To leave the shell, type: exit',
     ])
     await type('echo "<$MERGEQ_BASE_URL $MERGEQ_TOKEN $TRUNK_API_TOKEN>"', /^</)

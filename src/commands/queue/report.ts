@@ -16,7 +16,7 @@ import { columns, singleRecord } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
 import { keptDays, parseKeptRange, rangeBefore } from '../../values/kept-range.ts'
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
-import { toIso } from '../../values/time.ts'
+import { parseMoment, toIso } from '../../values/time.ts'
 import { formatDate, type TimeRange } from '../../values/time-range.ts'
 import { type Measure, measures, shownMeasure, writtenMeasure } from './report/measures.ts'
 import { countResults, type RangeNumbers } from './report/numbers.ts'
@@ -225,8 +225,9 @@ export const queueReportCommand = command({
   ],
   async run({ queue, file, since = '7d', until, maxPages }, cli) {
     const rangeFrom = (now: number) => parseKeptRange(since, until, now, flagName)
-    // A wrong range is an error before anything is sent.
-    const { start, end } = rangeFrom(cli.serviceTime.startedAt())
+    // A wrong range is an error before anything is sent. Whether its end is in the future, only the service's clock tells.
+    const now = cli.serviceTime.startedAt()
+    const { start, end } = rangeFrom(until === undefined ? now : Math.max(now, parseMoment(until, now)))
     if (cli.options.dryRun)
       return queue === undefined
         ? printSelection(file, cli)
