@@ -50,9 +50,10 @@ describe('`queue wait`', () => {
     },
   )
 
-  test('says in every format why it ends with 8', async () => {
+  // With -q and --json, standard error has error objects only.
+  test.each(['csv', 'table', 'markdown'])('says why it ends with 8, also with -q: %s', async format => {
     const story = { pulls: { 7: 'PENDING' }, queue: [[0, 'paused']] as const }
-    const { code, err } = await runWithHistory('queue wait --until empty -q --json', story)
+    const { code, err } = await runWithHistory(`queue wait --until empty -q -o ${format}`, story)
     expect({ code, err }).toEqual({
       code: 8,
       err: 'mergeq: The queue for main of acme/web is not empty: paused, testing 0, 1 queued.\n',
