@@ -1,13 +1,14 @@
 // What is wrong with a command line, and what to type instead.
 
-import { type MergeqError, usageError } from '../base/errors.ts'
-import { fieldsOf, findSimilarField } from '../command/fields.ts'
+import { MergeqError, usageError } from '../base/errors.ts'
+import type { CommandGroup } from '../command/command.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { shellQuote } from '../values/suggested-command.ts'
 import {
   askFor,
+  askForValues,
+  fieldsIn,
   formatLine,
-  type Groups,
   type Hint,
   hintForCommand,
   optionsOf,
@@ -15,34 +16,28 @@ import {
   usageOf,
   type Words,
 } from './meant-line.ts'
-import { findCommand, isSentence, isWord, wordsOf } from './other-words.ts'
+import { isSentence, isWord, OtherWords, wordsOf } from './other-words.ts'
 import { type ParsedCommandLine, parseCommandLine } from './parse.ts'
 
 /** Returns the hint for options of gh: `--json` with the names of fields, and `--jq` or `-q` with what jq selects. */
-async function hintForGh(argv: Words, reading: ParsedCommandLine, groups: Groups): Promise<Hint> {
-  const index = argv.findIndex(
-    (word, at) =>
-      /^--jq\b|^--json=/.test(word) || (/^(?:-q|--json)$/.test(word) && isWord(argv[at + 1] ?? '-x')),
-  )
-  const [option = '', value] = (argv[index] ?? '').split(/=(.*)/s)
-  const text = value ?? argv[index + 1] ?? ''
-  const rest = argv.filter((_, at) => at !== index && (value !== undefined || at !== index + 1))
+async function hintForGh(argv: Words, reading: ParsedCommandLine, { groups }: OtherWords): Promise<Hint> {
+  const isFollowed = (at: number) => isWord(argv[at + 1] ?? '-x')
+  const indexOf = (option: RegExp) =>
+    argv.findIndex((word, at) => option.test(word) && (word.includes('=') || isFollowed(at)))
+  const [json, jq] = [indexOf(/^--json(?:=|$)/), indexOf(/^(?:--jq|-q)(?:=|$)/)]
+  const isOf = (index: number, at: number) =>
+    index >= 0 && (at === index || (at === index + 1 && argv[index]?.includes('=') === false))
+  const textOf = (index: number) => argv[index]?.split(/=(.*)/s)[1] ?? argv[index + 1] ?? ''
   const show = async (line: Words) => formatLine(line, await parseCommandLine(line, groups))
-  if (option !== '--json') {
-    const line = index < 0 ? undefined : await show([...rest.filter(word => word !== '--json'), '--json'])
-    return line && `To select from the JSON, run: ${line} | jq ${shellQuote(text)}`
+  if (jq >= 0) {
+    const rest = argv.filter((word, at) => !isOf(json, at) && !isOf(jq, at) && word !== '--json')
+    const line = await show([...rest, '--json'])
+    return line && `To select from the JSON, run: ${line} | jq ${shellQuote(textOf(jq))}`
   }
-  if (!/^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text)) return undefined
-  // gh writes `number` for `prNumber`.
-  const known = (reading.command && fieldsOf(reading.command, reading.args)?.names) ?? []
-  const fields = text.split(',').map(name => findSimilarField(name, known) ?? name)
-  const line = await show([
-    ...argv.slice(0, index),
-    '--json',
-    '--fields',
-    fields.join(','),
-    ...rest.slice(index),
-  ])
+  const fields = json < 0 ? undefined : fieldsIn(textOf(json), reading)
+  if (fields === undefined) return undefined
+  const rest = argv.filter((_, at) => at > json && !isOf(json, at))
+  const line = await show([...argv.slice(0, json), '--json', ...fields, ...rest])
   return line && `To print only some fields, run: ${line}`
 }
 
@@ -53,10 +48,11 @@ async function hintForGh(argv: Words, reading: ParsedCommandLine, groups: Groups
 export async function createUsageError(
   argv: Words,
   reading: ParsedCommandLine,
-  groups: Groups,
+  groups: readonly CommandGroup[],
 ): Promise<MergeqError> {
   const { problem, path, command, words } = reading
   const usage = usageOf(path)
+  const known = await OtherWords.load(groups)
   switch (problem?.kind) {
     case undefined:
       throw new TypeError('nothing is wrong with this command line')
@@ -65,7 +61,7 @@ export async function createUsageError(
       const isOldHook = path.at(-1) === 'guard' && argv.includes('--')
       const hint = isOldHook
         ? 'If a git hook ran this, it is of an older mergeq. To replace it, run: mergeq guard install'
-        : await hintForCommand(argv, reading, groups)
+        : await hintForCommand(argv, reading, known)
       return usageError(
         `unknown command '${problem.word}'.`,
         hint ?? usage.replace('see the usage', 'list the commands'),
@@ -74,8 +70,7 @@ export async function createUsageError(
     case 'unknown-option': {
       const [option = ''] = problem.word.split('=')
       const isFlag = optionsOf(reading).some(({ name }) => name === option)
-      const hint =
-        (await hintForGh(argv, reading, groups)) ?? (isFlag ? usage : await askFor(argv, false, groups))
+      const hint = (await hintForGh(argv, reading, known)) ?? (await askFor(argv, false, known))
       return usageError(isFlag ? `${option} takes no value.` : `unknown option '${option}'.`, hint)
     }
     case 'missing-value': {
@@ -95,31 +90,47 @@ export async function createUsageError(
       const shells = `Specify the shell: ${input?.choices?.join(', ')}.\nFor bash, run: source <(mergeq completion bash)`
       const pair = words.flatMap(word => word.split(/=(.*)/s, 2))
       const isPair = command?.command === 'config set' && pair.length === 2
-      const hint = isPair ? await askFor(replaceWords(argv, words, pair), true, groups) : usage
+      const hint = isPair ? await askFor(replaceWords(argv, words, pair), true, known) : usage
       return usageError(`missing required argument '${problem.argument}'.`, isShell ? shells : hint)
     }
     case 'extra-argument': {
       const { word } = problem
       // It may be a token.
       const isNamed = path[0] !== 'auth'
-      const hint = (await hintForGh(argv, reading, groups)) ?? (await askFor(argv, false, groups))
+      const hint = (await hintForGh(argv, reading, known)) ?? (await askFor(argv, false, known))
       return usageError(`${isNamed ? `'${word}'` : 'The last argument'} is not expected here.`, hint)
     }
   }
 }
 
+/** Returns a usage error of a command with the command line that was meant where its values have another form. */
+export async function withMeantValues(
+  error: MergeqError,
+  argv: Words,
+  reading: ParsedCommandLine,
+  groups: readonly CommandGroup[],
+): Promise<MergeqError> {
+  const hint = await askForValues(argv, reading, await OtherWords.load(groups))
+  return hint === undefined ? error : new MergeqError(error.kind, error.message, { ...error.details, hint })
+}
+
 /** Returns the usage error for words of `mergeq help` that name neither a command nor a topic. */
-export async function createHelpError(words: Words, topics: Words, groups: Groups): Promise<MergeqError> {
+export async function createHelpError(
+  words: Words,
+  topics: Words,
+  groups: readonly CommandGroup[],
+): Promise<MergeqError> {
+  const known = await OtherWords.load(groups)
   const { path, words: unknown } = await parseCommandLine(words, groups)
-  const [word = '', next = ''] = unknown
+  const [word = ''] = unknown
   const meant =
     findSimilarName(words.join('-'), topics) ??
     findSimilarName(word, topics) ??
-    findCommand(path, word, next, groups).meant ??
+    known.findCommand(path, unknown).meant ??
     'none'
   const help = ['help', ...wordsOf(meant.replace(/ -.*/, ''), word)]
   const list = `To list the commands, run: mergeq --help\nTopics: ${topics.join(', ')}`
   const isName = meant !== 'none' && !isSentence(meant) && isWord(meant)
-  const hint = isName ? await askFor(help, true, groups) : list
+  const hint = isName ? await askFor(help, true, known) : list
   return usageError(`unknown command or topic '${words.join(' ')}'.`, hint)
 }

@@ -1,10 +1,10 @@
 import { toMergeqError, usageHint } from '../base/errors.ts'
-import type { CommandGroup } from '../command/command.ts'
+import { fieldsOf, findSimilarField } from '../command/fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from '../command/inputs.ts'
 import { isPullRequestReference } from '../values/pull-request.ts'
 import { findSimilarName } from '../values/similar-name.ts'
-import { joinCommandLine } from '../values/suggested-command.ts'
-import { findCommand, findMeant, isSentence, isWord, placesIn, wordsOf } from './other-words.ts'
+import { joinCommandLine, shellWord } from '../values/suggested-command.ts'
+import { isSentence, isWord, type OtherWords, placesIn, wordsOf } from './other-words.ts'
 import {
   globalOptions,
   helpOption,
@@ -13,7 +13,6 @@ import {
   versionOption,
 } from './parse.ts'
 
-export type Groups = readonly CommandGroup[]
 export type Hint = string | undefined
 export type Words = readonly string[]
 
@@ -52,6 +51,9 @@ export function formatLine(argv: Words, reading: ParsedCommandLine): Hint {
   const isRight =
     problem === undefined &&
     wrongValueOf(reading) === undefined &&
+    optionsOf(reading).every(
+      option => !args.has(option.name) || isAccepted(option, args.get(option.name) ?? []),
+    ) &&
     (args.get('pr') ?? []).every(word => word === '-' || isPullRequestReference(word))
   const mayHaveToken = path[0] === 'auth' && words.length > 0
   const isHidden = mayHaveToken || argv.join(' ').length > 500 || argv.some(word => hiddenText.test(word))
@@ -75,7 +77,8 @@ export function replaceWords(argv: Words, typed: Words, words: Words): Words {
 
 const isConfirmation = (word: string): boolean => word === '--yes' || word === '-y'
 const isNegative = (option: string): boolean => /^--(?:no|un(?!til))/.test(option)
-const isNo = (value: string): boolean => /^(?:no|false|off)$/i.test(value)
+const isNo = (value: string): boolean => /^(?:no|false|off|0)$/i.test(value)
+const isYes = (value: string): boolean => /^(?:yes|true|on|1)$/i.test(value)
 
 /** Returns the nearest option; a misspelt one is neither a global option nor the opposite. */
 function similarOption(option: string, value: string, { command, path }: ParsedCommandLine): Hint {
@@ -95,7 +98,12 @@ interface Replacement {
 }
 
 /** Returns what an unknown option or one argument too many means: by its name, by the table, or else by its spelling. */
-function replace(word: string, next: string, reading: ParsedCommandLine): Replacement | undefined {
+function replace(
+  word: string,
+  next: string,
+  reading: ParsedCommandLine,
+  known: OtherWords,
+): Replacement | undefined {
   const [name = '', value] = word.split(/=(.*)/s)
   const [given, takesNext] = [value ?? next, value === undefined]
   const named = reading.command?.definitions.find(option => option.name === `--${optionName(name)}`)
@@ -103,7 +111,7 @@ function replace(word: string, next: string, reading: ParsedCommandLine): Replac
   if (named !== undefined)
     return { words: [isNo(given) ? oppositeOf(named.name) : named.name], takesNext: takesNext && isNo(given) }
   const names = optionsOf(reading).map(option => option.name)
-  const find = (text: string) => findMeant(placesIn(reading.path), text, names)
+  const find = (text: string) => known.find(placesIn(reading.path), text, names)
   const whole = isWord(word) ? undefined : find(`${name}=${given}`)
   const meant = whole ?? find(isWord(word) ? word : name) ?? similarOption(name, given, reading)
   if (meant === undefined || meant === 'none') return undefined
@@ -114,18 +122,29 @@ function replace(word: string, next: string, reading: ParsedCommandLine): Replac
   if (meant === '') return { words: [value ?? []].flat() }
   const words = wordsOf(meant, isWord(word) ? word : name)
   if (isWord(meant)) return { words: [], command: words }
-  const number = words[1]?.replace('<n>', given)
-  if (number !== words[1] && number !== undefined)
-    return { words: [words[0] ?? '', /^\d+$/.test(given) ? number : given], takesNext }
-  if (whole !== undefined) return { words, takesNext }
+  const filled = words.map(each => (each === '<value>' ? given : each.replace('<n>', given)))
+  const hasNumber = meant.includes('<n>') && !/^\d+$/.test(given)
+  if (filled.join(' ') !== words.join(' '))
+    return { words: hasNumber ? [words[0] ?? '', given] : filled, takesNext }
+  if (whole !== undefined && meant.includes(' ')) return { words, takesNext }
   return { words: value === undefined || words.length > 1 || isWord(word) ? words : [`${meant}=${value}`] }
+}
+
+/** Returns what a flag with a value means: `--batch=off` is `--no-batch`, and `--wait=false` what is so without it. */
+function replaceFlag(word: string, reading: ParsedCommandLine, known: OtherWords): Replacement | undefined {
+  const [name = '', value = ''] = word.split(/=(.*)/s)
+  const options = optionsOf(reading).map(option => option.name)
+  if (isYes(value)) return { words: [name] }
+  if (isNo(value)) return { words: options.filter(option => option === oppositeOf(name)) }
+  const meant = known.find(placesIn(reading.path), word, options)
+  return meant === undefined ? undefined : { words: wordsOf(meant.replace('<value>', value)) }
 }
 
 /**
  * Returns the command line that was meant: each word that its command does not know is replaced once, by what the table
  * says or by the nearest name, and all others stay as they were typed, but a confirmation, which is for what was typed.
  */
-function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolean) {
+function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolean, known: OtherWords) {
   const options = optionsOf(reading)
   const given = reading.command?.definitions.filter(definition => !isOption(definition)) ?? []
   const expected = given.some(({ variadic }) => variadic) ? Number.POSITIVE_INFINITY : given.length
@@ -145,18 +164,21 @@ function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolea
       ({ name, short }) => name === word.split('=')[0] || short === word.slice(0, 2),
     )
     const isUnknown = !isWord(word) && option === undefined && word !== '--'
+    const isFlag = option !== undefined && option.value === undefined && word.startsWith(`${option.name}=`)
     const isExtra = isWord(word) && ++positional > expected
     // A word after a flag says whether it is set.
     const opposite = oppositeOf(fitted.at(-1) ?? '')
     const isOfFlag = isExtra && options.some(({ name }) => name === opposite)
-    const replacement =
-      isOfFlag && isNo(word)
-        ? { words: [String(fitted.pop() && opposite)] }
+    const replacement = isFlag
+      ? replaceFlag(word, reading, known)
+      : isOfFlag && (isNo(word) || isYes(word))
+        ? { words: isNo(word) ? [String(fitted.pop() && opposite)] : [] }
         : isUnknown || (isExtra && !isOfFlag && index !== mayBeValue)
-          ? replace(word, next, reading)
+          ? replace(word, next, reading, known)
           : undefined
     const isProgram = word === '--' || (isWord(word) && given.some(({ program }) => program))
-    const takesNext = replacement?.takesNext ?? (option?.value !== undefined && !word.includes('='))
+    const takesNext =
+      replacement?.takesNext ?? (!isFlag && option?.value !== undefined && !word.includes('='))
     const end = isProgram ? line.length : index + (takesNext ? 2 : 1)
     const words = replacement?.words ?? line.slice(index, end)
     const isDropped = replacement === undefined || isOtherCommand
@@ -170,33 +192,149 @@ function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolea
   return { line: [...fitted.slice(0, at), ...command, ...fitted.slice(at)], sentences, asked }
 }
 
+/** The pull requests of a text such as `5 6`, `5,6`, `05`, `PR-5` or `pr/5`; undefined for any other text. */
+function pullRequestsIn(text: string): Words | undefined {
+  if (!/^(?:[\s,;]*(?:gh-|(?:pr|pull|mr)[-/ #]?|[#!])?\d{1,10}(?=[\s,;]|$))+[\s,;]*$/i.test(text))
+    return undefined
+  return (text.match(/\d+/g) ?? []).map(number => String(Number(number)))
+}
+
+const units =
+  /^(?:last |past )?(\d+|an?|one) ?(s|m|h|d|w)(?:ec(?:ond)?|in(?:ute)?|r|our|ay|eek)?s?(?: ago)?$/i
+
+/** Returns the values of an option that was typed in another form: `merged,failed`, `7 days`, `1 day ago`. */
+function readableValues(value: string, { variadic }: OptionDefinition): Words {
+  if (variadic === true && value.includes(',')) return value.split(/\s*,\s*/)
+  const [, count = '', unit = ''] = units.exec(value) ?? []
+  return count === '' ? [] : [`${/^\d/.test(count) ? count : 1}${unit.toLowerCase()}`]
+}
+
+function isAccepted({ parse, choices }: OptionDefinition, values: Words): boolean {
+  try {
+    parse?.(...values)
+    return choices === undefined || values.every(value => choices.includes(value.toLowerCase()))
+  } catch {
+    return false
+  }
+}
+
+/** Returns the option for what gh takes after `--json`: `number,title` are the fields `prNumber` and `prTitle`. */
+export function fieldsIn(text: string, { command, args }: ParsedCommandLine): Words | undefined {
+  if (!/^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text)) return undefined
+  const known = (command && fieldsOf(command, args)?.names) ?? []
+  return [
+    '--fields',
+    text
+      .split(',')
+      .map(name => findSimilarField(name, known) ?? name)
+      .join(','),
+  ]
+}
+
+/** Returns a command line with each value that people write in another form as mergeq reads it. */
+function withReadableValues(line: Words, reading: ParsedCommandLine, known: OtherWords): Words {
+  const options = optionsOf(reading).filter(({ value }) => value !== undefined)
+  const wrong = (reading.args.get('pr') ?? []).filter(word => word !== '-' && !isPullRequestReference(word))
+  const isOnly = reading.args.get('pr')?.length === 1
+  const fixed: string[] = []
+  for (let index = 0; index < line.length; index++) {
+    const [word = '', next = ''] = [line[index], line[index + 1]]
+    const option = options.find(
+      ({ name, short }) => word === name || word === short || word.startsWith(`${name}=`),
+    )
+    if (option !== undefined) {
+      const isJoined = word.includes('=')
+      const value = isJoined ? word.slice(option.name.length + 1) : next
+      const values = isAccepted(option, [value]) ? [] : readableValues(value, option)
+      const isFixed = values.length > 0 && isAccepted(option, values)
+      fixed.push(
+        ...(isFixed
+          ? values.flatMap(each => [option.name, each])
+          : line.slice(index, index + (isJoined ? 1 : 2))),
+      )
+      if (!isJoined) index++
+    } else if (wrong.includes(word) && line[index - 1] === '--json') {
+      fixed.push(...(fieldsIn(word, reading) ?? [word]))
+    } else if (wrong.includes(word)) {
+      const names = optionsOf(reading).map(({ name }) => name)
+      const isName = isOnly && /^[\w./-]+$/.test(word)
+      const habit = isName ? known.find([reading.path.join(' ')], word, names) : undefined
+      const isOptionOf = habit !== undefined && !isWord(habit)
+      fixed.push(...(pullRequestsIn(word) ?? (isOptionOf ? wordsOf(habit, word) : [word])))
+    } else fixed.push(word)
+  }
+  return fixed
+}
+
+/** Returns the question whether a line was meant whose values are those of this one, in the form that mergeq reads. */
+export async function askForValues(
+  argv: Words,
+  reading: ParsedCommandLine,
+  known: OtherWords,
+): Promise<Hint> {
+  const line = withReadableValues(argv, reading, known)
+  const text =
+    JSON.stringify(line) === JSON.stringify(argv)
+      ? undefined
+      : formatLine(line, await parseCommandLine(line, known.groups))
+  return text && `Did you mean: ${text}`
+}
+
+/** Says which command was meant where the rest of the line has no place in it. */
+const commandAlone = (path: Words): string => `Did you mean ${path.join(' ')}?\n${usageOf(path)}`
+
 /**
- * Returns the question whether a command line was meant, if it can be typed; else whether an option was, or how to see
- * the usage of the command.
+ * Returns the question whether a command line was meant, if it can be typed; else whether an option or the command alone
+ * was.
  *
  * @param isOtherCommand whether the command is another one than the typed one
  */
-export async function askFor(argv: Words, isOtherCommand: boolean, groups: Groups): Promise<string> {
-  const typed = await parseCommandLine(argv, groups)
-  const { line, sentences, asked } = fitLine(argv, typed, isOtherCommand)
+export async function askFor(argv: Words, isOtherCommand: boolean, known: OtherWords): Promise<string> {
+  const typed = await parseCommandLine(argv, known.groups)
+  const { line: fitted, sentences, asked } = fitLine(argv, typed, isOtherCommand, known)
   const [sentence, option = ''] = [sentences[0], asked[0]]
   if (sentence !== undefined && !isOtherCommand) return sentence
-  const reading = await parseCommandLine(line, groups)
-  const text = formatLine(line, reading)
+  const line = withReadableValues(fitted, await parseCommandLine(fitted, known.groups), known)
+  const reading = await parseCommandLine(line, known.groups)
+  // Nobody is asked to paste a confirmation.
+  const isConfirmed = !isOtherCommand && asked.some(isConfirmation)
+  const text = isConfirmed ? undefined : formatLine(line, reading)
   if (text !== undefined) return [`Did you mean: ${text}`, ...sentences].join('\n')
+  if (isOtherCommand && typed.command !== undefined) return commandAlone(typed.path)
   return isOtherCommand || option === '' || reading.command?.command !== typed.command?.command
     ? usageOf(isOtherCommand ? typed.path : reading.path)
     : [`Did you mean ${option}?`, wrongValueOf(reading) ?? []].flat().join('\n')
 }
 
-/** Returns the hint for a word that names no command; a misspelt one never becomes one that destroys something. */
-export async function hintForCommand(argv: Words, reading: ParsedCommandLine, groups: Groups): Promise<Hint> {
-  const { path, words } = reading
-  const [word = '', next = ''] = words.filter(isWord)
-  const { meant, isGuess, typed } = findCommand(path, word, next, groups)
-  if (meant === undefined || meant === 'none' || isSentence(meant))
-    return meant === 'none' ? undefined : meant
-  const line = replaceWords(argv, typed, wordsOf(meant, word))
-  if (isGuess && (await parseCommandLine(line, groups)).command?.destructive === true) return undefined
-  return askFor(line, true, groups)
+/** Fills the words that were typed, and the options, into the commands of a sentence; undefined if words are missing. */
+function fillSentence(sentence: string, words: Words, rest: Words): Hint {
+  const count = new Set(sentence.match(/<[12]>/g)).size
+  if (count === 0) return sentence
+  if (words.length !== count) return undefined
+  const filled = sentence.replace(/<([12])>/g, (_, number) => shellWord(words[number - 1] ?? ''))
+  return filled.replace(/(?<=: )mergeq .*$/gm, line => [line, ...rest.map(shellWord)].join(' '))
+}
+
+/** Returns the hint for a word that names no command; only a misspelling of its own name becomes one that destroys something. */
+export async function hintForCommand(
+  argv: Words,
+  reading: ParsedCommandLine,
+  known: OtherWords,
+): Promise<Hint> {
+  const { path } = reading
+  const words = reading.words.filter(isWord)
+  const { meant, isGuess, typed } = known.findCommand(path, words)
+  if (meant === undefined || meant === 'none') return undefined
+  if (isSentence(meant)) {
+    const after = words.slice(1)
+    const rest = argv.filter(word => !path.includes(word) && !words.includes(word))
+    const isHidden = argv.some(word => hiddenText.test(word))
+    const others = known.sentences([path.join(' ')], words[0] ?? '')
+    return [meant, ...others].flatMap(each => fillSentence(each, isHidden ? [] : after, rest) ?? [])[0]
+  }
+  const line = replaceWords(argv, typed, wordsOf(meant, words[0])).map(word =>
+    word.replace(/^pr\/(?=\d+$)/, ''),
+  )
+  if (isGuess && (await parseCommandLine(line, known.groups)).command?.destructive === true) return undefined
+  return askFor(line, true, known)
 }

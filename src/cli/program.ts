@@ -7,7 +7,7 @@ import { findFormat } from '../output/output-formats.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
 import { hasUnicode, shouldColor, textStyles, toAscii } from '../output/styled-text.ts'
-import { flagFormat, parseCommandLine } from './parse.ts'
+import { flagFormat, type ParsedCommandLine, parseCommandLine } from './parse.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
@@ -23,14 +23,16 @@ export async function runMergeq(unfilteredHost: Host, groups: readonly CommandGr
     return printCompletions(words, groups, host, secrets)
   }
   let args: ParsedArgs = new Map()
+  let run: ParsedCommandLine | undefined
   const hasColor = ({ terminal }: Output) => shouldColor({ color: colorMode(args), env: host.env, terminal })
   try {
     let exitCode: number | undefined
-    const reading = await parseCommandLine(host.argv, groups, async ({ command, ...line }) => {
+    const reading = await parseCommandLine(host.argv, groups, async line => {
+      run = line
       args = line.args
       const { runCommand } = await import('./run.ts')
       const runCommandLine = createCommandRunner(host, groups)
-      exitCode = await runCommand(command, args, { host, secrets, runCommandLine })
+      exitCode = await runCommand(line.command, args, { host, secrets, runCommandLine })
     })
     if (exitCode !== undefined) return exitCode
     args = reading.args
@@ -55,9 +57,13 @@ export async function runMergeq(unfilteredHost: Host, groups: readonly CommandGr
     return 0
   } catch (error) {
     const { aborted, reason } = host.interrupted
-    const failure = toMergeqError(
+    let failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
     )
+    if (failure.kind === 'usage' && run !== undefined) {
+      const { withMeantValues } = await import('./correct.ts')
+      failure = await withMeantValues(failure, host.argv, run, groups)
+    }
     // The settings are not read for this, so that errors in the settings can be reported too.
     const json = findFormat(flagFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()).hasJsonErrors
     const { createLogger } = await import('../output/logger.ts')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageError } from '../../src/cli/correct.ts'
-import { otherWords } from '../../src/cli/other-words.ts'
+import { OtherWords } from '../../src/cli/other-words.ts'
 import { globalOptions, parseCommandLine, versionOption } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
@@ -71,6 +71,15 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['exit-codes', 'help exit-codes'],
   ['queue watch --every 5', 'queue watch --interval 5s'],
   ['queue update --batch off', 'queue update --no-batch'],
+  ['queue update --batch on', 'queue update --batch'],
+  ['queue watch -n 5', 'queue watch --interval 5s'],
+  ['pr wait 7 -n 5', 'pr wait 7 --interval 5s'],
+  ['pr view fix-cart', 'pr get --head fix-cart'],
+  ['pr cancle 7', 'pr cancel 7'],
+  ['prr cancel 7', 'pr cancel 7'],
+  ['queue delte', 'queue delete'],
+  ['config unse color', 'config unset color'],
+  ['pr cancel 70,#71', 'pr cancel 70 71'],
   ['pr submit --pr 5 --wait', 'pr submit 5 --wait'],
   ['flaky get --id cd5613fd', 'flaky get cd5613fd'],
   ['completion --shell zsh', 'completion zsh'],
@@ -111,21 +120,18 @@ describe('another word or a misspelling is answered with the command line to pas
 
   test.each([
     ['queue set speed 4', 'queue update'],
-    ['queue update concurrency', 'queue update'],
     ['queue rm release -b main', 'queue delete'],
-    ['pr view fix-cart', 'pr get'],
     ['pr close 7 --comment 8', 'pr cancel'],
     ['pr merge 7 --dry-rn', 'pr submit'],
     ['pr view 7 --frobnicate', 'pr get'],
     ['pr ls -L 5 --wait=1', 'pr list'],
     ['pr merge 7 --disable-auto', 'pr submit'],
     ['freeze create', 'queue pause'],
-    ['queue update --batch on', 'queue update'],
-    ['pr wait 7 -n 5', 'pr wait'],
-    ['queue watch -n 5', 'queue watch'],
     ['get queue -n acme', 'queue get'],
-  ])('%s: if a word or option has no place, with the usage', async (typed, command) => {
-    expect(await hintOf(typed)).toBe(`To see the usage, run: mergeq ${command} --help`)
+  ])('%s: if a word or option has no place, with the command alone', async (typed, command) => {
+    expect(await hintOf(typed)).toBe(
+      `Did you mean ${command}?\nTo see the usage, run: mergeq ${command} --help`,
+    )
   })
 })
 
@@ -136,11 +142,12 @@ describe('the hint is something else', () => {
     ['doctor foo', 'To see the usage, run: mergeq doctor --help'],
     ['flaky get', 'To see the usage, run: mergeq flaky get --help'],
     ['pr get 7 --frobnicate', 'To see the usage, run: mergeq pr get --help'],
-    ['queue new -1', 'To see the usage, run: mergeq queue create --help'],
+    ['queue new -1', 'Did you mean queue create?\nTo see the usage, run: mergeq queue create --help'],
+    ['queue update concurrency', 'To see the usage, run: mergeq queue update --help'],
     // A similar option of every command is not suggested.
     ['queue get --timeuot 5s', 'To see the usage, run: mergeq queue get --help'],
     ['queue get -n foo', 'Did you mean --dry-run?'],
-    ['pr list -n prod', "Did you mean --limit?\n--limit: 'prod' is not a whole number of at least 1."],
+    ['pr list -n prod', 'Did you mean --dry-run?'],
     [
       'queue diff release',
       'To name a file, use -f <file>. To compare with the queue of another branch, use queue diff --with-branch <branch>.',
@@ -168,24 +175,26 @@ describe('the hint is something else', () => {
     expect(await hintOf(typed)).toBe(hint)
   })
 
-  test.each(['queue update --batch=true', 'pr cancel 7 --yes=false'])(
-    '%s: a flag takes no value',
-    async typed => {
-      const { code, err } = await mergeq(typed)
-      expect({ code, err }).toEqual({
-        code: 2,
-        err: expect.stringMatching(/^mergeq: --(batch|yes) takes no value\.\n {2}To see the usage, run: /),
-      })
-    },
-  )
+  test.each([
+    ['queue update --batch=true', '--batch takes no value.', 'Did you mean: mergeq queue update --batch'],
+    ['pr cancel 7 --yes=false', '--yes takes no value.', 'Did you mean: mergeq pr cancel 7'],
+    ['pr get 7 --json=', '--json takes no value.', 'To see the usage, run: mergeq pr get --help'],
+  ])('%s: a flag takes no value', async (typed, message, hint) => {
+    const { code, err } = await mergeq(typed)
+    expect({ code, err: err.startsWith('{') ? JSON.parse(err).error : err }).toMatchObject({
+      code: 2,
+      err: expect.anything(),
+    })
+    expect(err).toContain(message)
+    expect(err).toContain(hint)
+  })
 
   test.each([
     [
       'completion',
       'Specify the shell: bash, zsh, fish, powershell.\nFor bash, run: source <(mergeq completion bash)',
     ],
-    ['pr cancel 70,#71', 'Separate pull requests with spaces: 70 71'],
-    ['pr get 7 --json number,state,title', 'use: --json --fields prNumber,state,prTitle'],
+    ['pr get 7 --json number,state,title', '--json --fields prNumber,state,prTitle'],
     ['queue get --json state,mode', 'run: mergeq queue get --json --fields state,mode'],
     ['pr list --json=number,title', 'run: mergeq pr list --json --fields prNumber,prTitle'],
     [
@@ -224,15 +233,16 @@ describe('the hint is something else', () => {
   })
 
   test.each([
-    ['pr cancle 7', 'pr'],
-    ['prr cancel 7', ''],
-    ['queue delte', 'queue'],
-    ['queu delete', ''],
-    ['config unse color', 'config'],
-  ])('%s: a misspelling is not corrected to a command that destroys something', async (typed, group) => {
-    const hint = await hintOf(typed)
-    expect(hint).toBe(`To list the commands, run: mergeq ${group} --help`.replace('  ', ' '))
-  })
+    // Misspellings of `remove` and `delete`.
+    ['pr remvoe 7', 'pr'],
+    ['queue remvoe', 'queue'],
+    ['config delte color', 'config'],
+  ])(
+    '%s: a misspelling of another word is not corrected to a command that destroys something',
+    async (typed, group) => {
+      expect(await hintOf(typed)).toBe(`To list the commands, run: mergeq ${group} --help`)
+    },
+  )
 
   test.each([
     'pr cancel 7 --no-dry-run',
@@ -244,12 +254,14 @@ describe('the hint is something else', () => {
     expect(await hintOf(typed)).toMatch(/^To see the usage, run: /)
   })
 
-  test('a command without one of its letters leads to a line that can be typed, and destroys nothing', async () => {
+  test('a command without one of its letters leads to a line that can be typed, and destroys nothing else', async () => {
     const misspelled = fc
       .constantFrom(...allCommands.map(({ command }) => command))
-      .chain(name => fc.nat(name.length - 1).map(at => `${name.slice(0, at)}${name.slice(at + 1)}`))
+      .chain(name =>
+        fc.nat(name.length - 1).map(at => [name, `${name.slice(0, at)}${name.slice(at + 1)}`] as const),
+      )
     await fc.assert(
-      fc.asyncProperty(misspelled, async typed => {
+      fc.asyncProperty(misspelled, async ([name, typed]) => {
         const argv = typed.split(' ')
         const reading = await parseCommandLine(argv, commandGroups)
         if (reading.asksFor !== 'error') return
@@ -258,7 +270,7 @@ describe('the hint is something else', () => {
         if (line === undefined) return
         const { problem, command } = await parseCommandLine(splitWords(line), commandGroups)
         expect(problem?.kind ?? 'missing-argument').toBe('missing-argument')
-        expect(command?.destructive ?? false).toBe(false)
+        if (command?.destructive === true) expect({ typed, line }).toEqual({ typed, line: name })
       }),
     )
   })
@@ -278,7 +290,7 @@ describe('the hint is something else', () => {
       expect(await hintOf(words)).not.toContain('sesame')
     expect(await hintOf('pr get 7 --token sesame')).toContain('set MERGEQ_TOKEN, or run: mergeq auth login')
     expect(await hintOf(['-q', 'pr', 'sumbit', 'x'.repeat(501)])).toBe(
-      'To see the usage, run: mergeq pr submit --help',
+      'Did you mean pr submit?\nTo see the usage, run: mergeq pr submit --help',
     )
   })
 })
@@ -299,9 +311,10 @@ describe('a wrong value is answered with the right one', () => {
   })
 })
 
-test('the table of other words has at most 200 rows, which name commands and options that exist', async () => {
-  expect(otherWords.length).toBeLessThanOrEqual(200)
-  for (const [places, , meant] of otherWords) {
+test('habits name commands and options that exist', async () => {
+  const { rows } = await OtherWords.load(commandGroups)
+  expect(rows.length).toBeGreaterThan(150)
+  for (const [places, , meant] of rows) {
     if (meant === '' || meant === 'none' || /^[A-Z]/.test(meant)) continue
     const [first = ''] = meant.split(' ')
     const command = places.replace(/,.*| ?\*/g, '')
@@ -316,4 +329,37 @@ test('the table of other words has at most 200 rows, which name commands and opt
       exists: true,
     })
   }
+})
+
+test('no word has two meanings in one place, but those of options', async () => {
+  const { rows } = await OtherWords.load(commandGroups)
+  const words = rows.flatMap(([places, typed, meant]) =>
+    places.split(', ').flatMap(place => typed.split(' ').map(word => ({ key: `${place} ${word}`, meant }))),
+  )
+  const twice = words.filter(
+    ({ key, meant }, index) =>
+      !meant.startsWith('-') &&
+      !/<[12]>|name the branch/.test(meant) &&
+      words.findIndex(other => other.key === key) < index,
+  )
+  expect(twice).toEqual([])
+})
+
+test('a habit is in the folder of the command that it leads to', async () => {
+  const files = commandGroups.flatMap(({ name: group, commands }) =>
+    commands.flatMap(({ name, habits }) =>
+      habits === undefined ? [] : [{ own: `${group} ${name}`.trim(), habits }],
+    ),
+  )
+  expect(files.length).toBeGreaterThan(30)
+  for (const { own, habits } of files)
+    for (const [places, , meant] of (await habits()).habits) {
+      const isOwn = meant.replace('*', '').startsWith(own) || places.includes(own) || meant.includes(own)
+      expect({
+        own,
+        places,
+        meant,
+        isOwn: isOwn || places.split(', ').some(place => own.startsWith(place.replace(' *', ''))),
+      }).toMatchObject({ isOwn: true })
+    }
 })

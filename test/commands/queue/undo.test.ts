@@ -176,8 +176,8 @@ describe('queue export --for', () => {
 
   test('queue copy and queue clone lead there', async () => {
     for (const word of ['copy', 'clone'])
-      expect((await mergeq(`queue ${word} release-2.x`)).err).toContain(
-        'mergeq queue export --for release-2.x | ',
+      expect((await mergeq(`queue ${word} release-2.x`)).err).toMatch(
+        /: mergeq queue export --for release-2\.x --file release-2\.x\.yaml\n.*: mergeq queue apply -f release-2\.x\.yaml --create\n/,
       )
   })
 })

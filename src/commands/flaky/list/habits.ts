@@ -1,0 +1,13 @@
+import type { Habit } from '../../../command/habits.ts'
+
+export const habits: readonly Habit[] = [
+  ['flaky', 'ls tests failing failed all', 'flaky list'],
+  ['', 'test tests flakes flakytests', 'flaky list'],
+  ['test', 'list ls all', 'flaky list'],
+  [
+    'flaky list',
+    '--with-quarantined --include-quarantined',
+    'Quarantined tests are listed, too. To leave them out, use --no-quarantined.',
+  ],
+  ['flaky list', '--exclude-quarantined --without-quarantined', '--no-quarantined'],
+]

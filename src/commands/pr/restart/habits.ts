@@ -1,0 +1,12 @@
+import type { Habit } from '../../../command/habits.ts'
+
+export const habits: readonly Habit[] = [
+  [', pr', 'rerun retest rebuild recheck', 'pr restart'],
+  ['merge', 'restart retry rerun', 'pr restart'],
+  ['run', 'rerun restart', 'pr restart'],
+  [
+    ', pr',
+    'refresh',
+    'The service reads a pull request again by itself. To test it again: mergeq pr restart <pr>',
+  ],
+]

@@ -1,0 +1,13 @@
+import type { Habit } from '../../../command/habits.ts'
+
+export const habits: readonly Habit[] = [
+  ['pr', 'checks runs ci jobs test tests log logs', 'pr testing'],
+  ['', 'checks ci jobs', 'pr testing'],
+  ['merge', 'logs checks', 'pr testing'],
+  ['run', 'view show', 'pr testing'],
+  [
+    'pr testing',
+    '--log --log-failed --failed --job -j',
+    'The logs are on the page of each check, which pr testing shows.',
+  ],
+]

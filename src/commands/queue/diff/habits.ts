@@ -1,0 +1,13 @@
+import type { Habit } from '../../../command/habits.ts'
+
+export const habits: readonly Habit[] = [
+  ['queue', 'compare', 'queue diff'],
+  ['queue diff, queue apply', '<file>', '-f *'],
+  [
+    'queue diff, queue apply',
+    '<word>',
+    'To name a file, use -f <file>. To compare with the queue of another branch, use queue diff --with-branch <branch>.',
+  ],
+  ['queue diff', '--with --against --to --other', '--with-branch'],
+  ['queue diff, queue export', '--from', '--target-branch'],
+]

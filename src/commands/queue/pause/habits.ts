@@ -1,0 +1,12 @@
+import type { Habit } from '../../../command/habits.ts'
+
+export const habits: readonly Habit[] = [
+  [', queue', 'freeze hold halt suspend stop disable lock close cordon', 'queue pause'],
+  ['merge', 'pause freeze stop', 'queue pause'],
+  ['queue update', '--paused --pause', 'queue pause'],
+  [
+    'queue pause',
+    '--reason --comment --message --body -m',
+    'The service stores no reason for a pause, and does not tell who paused it.',
+  ],
+]

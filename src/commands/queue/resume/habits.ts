@@ -1,0 +1,13 @@
+import type { Habit } from '../../../command/habits.ts'
+
+export const habits: readonly Habit[] = [
+  ['queue', 'start continue enable', 'queue resume'],
+  [', queue', 'unpause unfreeze unlock uncordon', 'queue resume'],
+  ['merge', 'resume unpause unfreeze start', 'queue resume'],
+  ['queue update', '--running --no-paused --resume', 'queue resume'],
+  [
+    'queue pause, queue drain',
+    '--for --until --duration',
+    'A pause or drain has no end. To end it, run: mergeq queue resume',
+  ],
+]
