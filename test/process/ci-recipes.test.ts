@@ -167,17 +167,6 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     await rehearse(recipe, system, job, broken, 1, failing)
   })
 
-  test.each(['git', 'node'])('no targets are sent where %s fails half way', async name => {
-    const recipe = recipes.find(({ heading }) => heading === targets) ?? expect.fail(targets)
-    const failing = (folder: string) => {
-      mkdirSync(join(folder, 'failing'))
-      writeFileSync(join(folder, 'failing', name), '#!/bin/sh\necho web/cart\nexit 1\n', { mode: 0o755 })
-      return { PATH: `${join(folder, 'failing')}:${environmentOf({ baseUrl: '' }, folder).PATH}` }
-    }
-    const { said } = await rehearse(recipe, 'github', 'pull request', failing, 1)
-    expect(said).toBe('')
-  })
-
   test('elsewhere, with the built program', async () => {
     const folder = checkout('elsewhere')
     const sandbox = await startSandbox({ speed: 4, now: Date.now })

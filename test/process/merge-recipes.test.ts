@@ -154,19 +154,12 @@ describe('the recipes', { timeout: 90_000 }, () => {
       expect(await isQueued()).toBe(false)
     })
 
-    test('tells that the token is rejected', async () => {
-      await open('happy')
-      const { codes, comments } = await run(merge.merge, { event: labeled(125), token: 'old' })
-      expect(codes).toEqual([0, 0, 4, 0, 'skipped'])
-      expect(comments).toMatch(/rejected the token/)
-    })
-
-    test.each([0, 1, 2, 3])('ends with a failure where step %i fails, and tells it', async failing => {
+    test.each([1, 2])('submits nothing where step %i fails, and tells it', async failing => {
       await open('happy')
       const { state, codes, comments } = await run(merge.merge, { event: labeled(125), failing })
       expect({ state, code: codes[failing] }).toEqual({ state: 'failure', code: 1 })
-      if (failing < 3) expect(await isQueued()).toBe(false)
-      if (failing < 3) expect(comments).toMatch(/The job failed, and has no result|partial/)
+      expect(await isQueued()).toBe(false)
+      expect(comments).toMatch(/The job failed, and has no result/)
     })
 
     test('takes it out of the queue if the job is cancelled', async () => {
@@ -195,12 +188,14 @@ describe('the recipes', { timeout: 90_000 }, () => {
       expect(JSON.parse((await mergeq('pr get 125 --json')).out)).toMatchObject({ state: 'CANCELLED' })
     })
 
-    test.each([0, 1, 2])('the job that cancels ends with a failure where step %i fails', async failing => {
+    test('the job that cancels ends with a failure where the cancellation fails', async () => {
       await open('happy')
       const event = { ...labeled(125), action: 'unlabeled' }
-      const { state, comments } = await run(merge.cancel, { event, failing })
-      expect(state).toBe('failure')
-      if (failing < 2) expect(comments).toMatch(/may still be in the merge queue/)
+      const { state, comments } = await run(merge.cancel, { event, failing: 1 })
+      expect({ state, comments }).toEqual({
+        state: 'failure',
+        comments: expect.stringMatching(/may still be in the merge queue/),
+      })
     })
   })
 
@@ -269,23 +264,15 @@ describe('the recipes', { timeout: 90_000 }, () => {
       ])
     })
 
-    test('says nothing about pull requests if the token is rejected, and fails', async () => {
+    test.each([
+      ['the token is rejected', { token: 'old' }],
+      ['the step that asks fails', { failing: 2 }],
+    ])('says nothing about pull requests where %s, and fails', async (_, more) => {
       await open('happy')
       write('gh-list.json', [{ number: 7, baseRefName: 'main' }])
       write('gh-events.json', label(1.5))
-      const event = { schedule: '*/10 * * * *' }
-      expect(await run(queue.report, { event, token: 'old' })).toMatchObject({
-        state: 'failure',
-        comments: '',
-      })
-    })
-
-    test.each([0, 1, 2])('the report ends with a failure where step %i fails', async failing => {
-      await open('happy')
-      write('gh-list.json', [{ number: 7, baseRefName: 'main' }])
-      write('gh-events.json', label(1.5))
-      const { state, log } = await run(queue.report, { event: { schedule: '*/10 * * * *' }, failing })
-      expect({ state, log }).toEqual({ state: 'failure', log: '' })
+      const { state, comments, log } = await run(queue.report, { event: { schedule: '' }, ...more })
+      expect({ state, comments, log }).toEqual({ state: 'failure', comments: '', log: '' })
     })
 
     test('the job that cancels is that of merge.yml', () =>
@@ -314,18 +301,13 @@ describe('the recipes', { timeout: 90_000 }, () => {
       expect(compared.comments).toMatch(
         /^A merge changes these settings:\n\n\|.*\n\|.*\n\|.* concurrency \| \d+ \| 7 \|\n$/,
       )
-      expect((await run(settings.drift, { event: { schedule: '' } })).codes.at(-1)).toBe(20)
       expect(await run(settings.apply, { event: {} })).toMatchObject({ state: 'success' })
       expect(await concurrency()).toBe(7)
+      // The other queue has no file.
+      expect((await run(settings.drift, { event: { schedule: '' } })).codes.at(-1)).toBe(20)
       expect((await run(settings.diff, { event })).comments).toMatch(
         /A merge changes no setting\.\n\n\| [^\n]*\n\| [^\n]*\n$/,
       )
-    })
-
-    test('a queue without a file fails the job of the night', async () => {
-      await openWith(7)
-      expect(await run(settings.apply, { event: {} })).toMatchObject({ state: 'success' })
-      expect((await run(settings.drift, { event: { schedule: '' } })).codes.at(-1)).toBe(20)
     })
 
     test('the check needs no token, and keeps a record of the undo', async () => {
@@ -339,14 +321,9 @@ describe('the recipes', { timeout: 90_000 }, () => {
     })
 
     test.each([
-      ['check', 1],
       ['check', 2],
-      ['diff', 1],
       ['diff', 2],
-      ['diff', 3],
-      ['apply', 1],
       ['apply', 2],
-      ['drift', 1],
       ['drift', 2],
     ])('%s changes nothing and says nothing where step %i fails', async (job, failing) => {
       await openWith(7)
@@ -354,13 +331,6 @@ describe('the recipes', { timeout: 90_000 }, () => {
       const { state, comments } = await run(settings[job], { event, failing })
       expect({ state, comments }).toEqual({ state: 'failure', comments: '' })
       expect(await concurrency()).toBe(before)
-    })
-
-    test.each(['check', 'diff', 'apply', 'drift'])('%s fails if a file cannot be read', async job => {
-      await openWith(7)
-      writeFileSync(join(folder, 'queues/other.yaml'), 'settings: [')
-      const { state, comments } = await run(settings[job], { event })
-      expect({ state, comments }).toEqual({ state: 'failure', comments: '' })
     })
   })
 })

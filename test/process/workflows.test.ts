@@ -76,10 +76,13 @@ test('workflows and recipes name each action by one commit, with its version', (
 
 test('a workflow that calls merge.yml has its events, and gives what its jobs need', () => {
   const caller = parse(recipes.find(({ text }) => text.includes('secrets: inherit'))?.text ?? '')
-  const { on, jobs } = parse(readFileSync('docs/recipes/merge.yml', 'utf8'))
+  const { on, jobs, concurrency } = parse(readFileSync('docs/recipes/merge.yml', 'utf8'))
   expect({ workflow_call: on.workflow_call, ...caller.on }).toEqual(on)
   for (const { permissions } of Object.values<{ permissions: object }>(jobs))
     expect(caller.permissions).toMatchObject(permissions)
+  // With a group of its own, a caller would wait for itself.
+  expect(caller.concurrency).toBeUndefined()
+  expect(concurrency.group).toContain('github.event.comment.user.login')
 })
 
 test.each(workflows)('$path has limits on time and permissions', ({ document }) => {
