@@ -215,3 +215,29 @@ testAsUser('in a folder that cannot be written settings are read, and not change
   expect(readFileSync(file, 'utf8')).toBe(before)
   chmodSync(folder, 0o755)
 })
+
+// docs/container.md, "Another user, a read-only root, no home directory".
+testAsUser(
+  'a user without a name, a home and a place to write sends requests, and stores nothing',
+  async () => {
+    const { home, run } = open()
+    const user = isRoot ? ['setpriv', '--reuid=1000680000', '--regid=0', '--clear-groups'] : []
+    const by = [...user, 'env', '-u', 'HOME']
+    const env = { MERGEQ_TOKEN: token, TMPDIR: '/' }
+    expect(await run(`${queueGet} --json`, { env, by })).toEqual(works)
+    for (const line of ['config set org acme', 'config path']) {
+      const { code, err } = await run(line, { env, by })
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('no configuration directory') })
+    }
+    for (const line of ['sandbox exec -- true', 'queue export -R acme/web -b main -f queue.yaml'])
+      expect((await run(line, { env, by })).code, line).toBe(16)
+    if (!isRoot) return
+    // The home directory of somebody else.
+    chmodSync(home, 0o700)
+    const { code, err } = await run(`${queueGet} --json`, { env: { ...env, MERGEQ_BASE_URL: '' }, by: user })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('MERGEQ_CONFIG_DIR') })
+    expect(
+      await run(`${queueGet} --json`, { env: { ...env, MERGEQ_CONFIG_DIR: '/none' }, by: user }),
+    ).toEqual(works)
+  },
+)
