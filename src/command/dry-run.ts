@@ -1,4 +1,5 @@
 import { prepareRequest } from '../api/call.ts'
+import { changeSentence } from '../api/change-sentence.ts'
 import type { Operation, Params, ParamValues } from '../api/operation.ts'
 import { ownRecord } from '../api/operations/fields.ts'
 import { curlCommand, previewRequest } from '../api/request.ts'
@@ -31,17 +32,27 @@ export async function printPreview(
 /** What a request gives in a dry run in place of a response. */
 export type Printed = 'printed'
 
+/** Whether a dry run says its changes, and does not print their requests. */
+export const saysChanges = ({ options, results }: Pick<Cli, 'options' | 'results'>): boolean =>
+  results === 'screen' && !options.verbose
+
 /**
  * Prints the requests that a command sends first, instead of all that follows from their responses
- * (docs/reference/cli.md, "Dry run"). Returns exit code 0.
+ * (docs/reference/cli.md, "Dry run"); of a change a person sees a sentence. Returns exit code 0.
  */
 export async function printRequests<P extends Params>(
-  cli: Pick<Cli, 'client' | 'host'>,
+  cli: Pick<Cli, 'client' | 'host' | 'options' | 'results'>,
   operation: Operation<P>,
   all: readonly ParamValues<P>[],
 ): Promise<number> {
-  for (const values of all)
-    await printRequest(await prepareRequest(cli.client(), operation, values), cli.host.out)
+  const { host } = cli
+  const isSentence = saysChanges(cli) && operation.recovery?.sentence !== undefined
+  for (const values of all) {
+    const request = await prepareRequest(cli.client(), operation, values)
+    const change = isSentence ? changeSentence(operation, values, 'before') : ''
+    if (isSentence) await host.out.write(`Would ${change.charAt(0).toLowerCase()}${change.slice(1)}.\n`)
+    else await printRequest(request, host.out)
+  }
   return 0
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { isChange } from '../../src/api/operation.ts'
 import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, openStory, queueEnv, type Setting } from '../support/harness.ts'
@@ -99,9 +100,18 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
       expect(requests.map(({ path }) => path)).toEqual(mayRead ? ['/v1/getQueue'] : [])
       const { operation } = allCommands.find(one => one.command === command) ?? {}
       if (operation === undefined) return
-      expect(err).toBe(terminal && command === 'pr cancel' ? 'Would cancel #7, #8.\n' : '')
-      for (const line of terminal ? [] : out.trimEnd().split('\n'))
-        expect(JSON.parse(line)).toHaveProperty('url')
+      expect(err).toBe('')
+      const lines = out.trimEnd().split('\n')
+      if (!terminal) for (const line of lines) expect(JSON.parse(line)).toHaveProperty('url')
+      // Of a change a person sees a sentence, and its request only with -v or --json.
+      if (!terminal || !isChange(operation)) return
+      for (const line of lines) expect(line).toMatch(/^Would [a-z].* acme\/web\.$/)
+      for (const typed of ['-v', '--json']) {
+        const shown = await refusing(`--dry-run ${typed} ${command} ${askingLines[command] ?? ''}`, {
+          terminal,
+        })
+        expect(shown.out).toMatch(/^\{[\s\S]*\ncurl -X POST/)
+      }
     })
 })
 

@@ -453,7 +453,7 @@ describe('--dry-run', () => {
 
   // The rest of the line: test/golden/screens/pr-submit.txt.
   test('on a terminal prints a curl line whose body is quoted for the shell', async () => {
-    const line = `queue update --set "note=it's \\"quoted\\" \\$HOME" ${where} --dry-run`
+    const line = `queue update --set "note=it's \\"quoted\\" \\$HOME" ${where} --dry-run -v`
     const { out, requests } = await mergeq(line, { answer, terminal: true, env: { MERGEQ_TOKEN: '' } })
     expect(requests).toEqual([])
     expect(out).toContain(`--data-binary '{${on},"note":"it'\\''s `)

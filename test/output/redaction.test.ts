@@ -135,7 +135,7 @@ describe('what was typed or found on this machine', () => {
     const target = 'a\u202Ec'
     const note = '\u202E\u0085\u2066\u009B'
     const sha = '4f2a9c1e77d0b6aa4f2a9c1e77d0b6aa4f2a9c1e'
-    const line = ['pr', 'targets', '7', target, '--sha', sha, '--set', `note="${note}"`, '--dry-run']
+    const line = ['pr', 'targets', '7', target, '--sha', sha, '--set', `note="${note}"`, '--dry-run', '-v']
     const { out } = await mergeq(line, setting({ terminal: true }))
     expect(out).not.toMatch(controlCharacters)
     const [, body = ''] = /--data-binary '(.*)'$/m.exec(out) ?? expect.fail(out)

@@ -54,8 +54,6 @@ export const prCancelCommand = command({
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
   async run({ pullRequests, yes }, cli) {
     const isSeveral = pullRequests.length > 1
-    if (isSeveral && cli.options.dryRun && cli.messages === 'person')
-      await cli.logger.info(`Would cancel ${joinList(pullRequests.map(({ pr }) => `#${pr}`))}.`)
     if (isSeveral && !yes && !cli.options.dryRun) {
       const described = canPrompt(cli) ? await describeCancellation(pullRequests, cli) : {}
       if (typeof described === 'string') throw new MergeqError('not-found', described)

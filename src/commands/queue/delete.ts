@@ -5,7 +5,7 @@ import { MergeqError, toMergeqError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { yesOption } from '../../command/common-inputs.ts'
 import { canPrompt, confirm, pullRequestLines } from '../../command/confirm.ts'
-import { printRequests } from '../../command/dry-run.ts'
+import { printRequests, saysChanges } from '../../command/dry-run.ts'
 import { each } from '../../command/each.ts'
 import { flag } from '../../command/inputs.ts'
 import { explained, forOne, read, send, sendChange, show } from '../../command/send.ts'
@@ -105,7 +105,11 @@ export const queueDeleteCommand = command({
     const statement = `This ${cancellation}deletes the queue for ${name}.`
     const question = `Type ${queue.targetBranch} to confirm:`
     if (!yes) await confirm({ statement, list, question, expectedInput: queue.targetBranch }, cli)
-    if (cancels && cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+    if (cancels && cli.options.dryRun) {
+      if (!saysChanges(cli)) return printRequests(cli, getQueue, [queue])
+      await cli.host.out.write(`Would cancel all queued pull requests of ${name}.\n`)
+      return printRequests(cli, deleteQueue, [queue])
+    }
     const exitCode = cancels ? await cancelAll(queue, cli) : 0
     if (exitCode !== 0) return exitCode
     return forOne(cli, deleteQueue, queue, async () => {

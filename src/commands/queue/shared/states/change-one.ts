@@ -21,6 +21,13 @@ export const setQueueState = {
   decoder: emptyDecoder,
 }
 
+/** What a dry run says. */
+const sentences = {
+  RUNNING: { before: 'Resume {queue}', after: 'Resumed {queue}' },
+  PAUSED: { before: 'Pause {queue}', after: 'Paused {queue}' },
+  DRAINING: { before: 'Drain {queue}', after: 'Drained {queue}' },
+} as const
+
 const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
 
 export type SettableState = keyof typeof verbs
@@ -55,7 +62,12 @@ export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
 export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promise<number> =>
   forOne(cli, setQueueState, queue, async () => {
     const before = await readForPerson(cli, getQueue, queue)
-    const sent = await send(cli, setQueueState, { ...queue, state })
+    const { recovery } = setQueueState
+    const operation =
+      recovery === undefined
+        ? setQueueState
+        : { ...setQueueState, recovery: { ...recovery, sentence: sentences[state] } }
+    const sent = await send(cli, operation, { ...queue, state })
     return show(
       sent,
       before === undefined
