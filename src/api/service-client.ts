@@ -1,4 +1,3 @@
-import { usageError } from '../base/errors.ts'
 import { isLoopback } from '../base/url.ts'
 import type { Config } from '../config/settings.ts'
 import type { ServiceHost } from '../host/host.ts'
@@ -7,7 +6,6 @@ import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { minSecretLength } from '../values/limits.ts'
-import { sandboxToken } from '../values/scenario-names.ts'
 import type { Advice } from './advice.ts'
 import type { AddedFields, NameOf } from './operation.ts'
 import type { ServiceTime } from './service-time.ts'
@@ -46,6 +44,10 @@ export interface ServiceClient {
   readonly traffic?: Traffic | undefined
   /** Undefined where requests do not wait for each other: in the hook of git, and in completion. */
   readonly rateLimit?: RateLimit | undefined
+  /** Who reads what is told; undefined in the library and in completion. */
+  readonly messages?: 'person' | 'log' | undefined
+  /** Whether a read that got no byte in its time is repeated as often as others. */
+  readonly repeatsSilence?: boolean | undefined
   readonly settings: Config
   readonly logger: Logger
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
@@ -63,22 +65,13 @@ export interface ServiceClient {
   readonly isDryRun?: boolean
 }
 
-/**
- * Throws a usage error if MERGEQ_READ_ONLY is set, unless the service is a sandbox. An address on loopback may lead to
- * another service, which does not accept the token of a sandbox.
- */
-export async function requireWritable({
-  host: { env },
-  settings,
-  token,
-}: Pick<ServiceClient, 'host' | 'settings' | 'token'>): Promise<void> {
-  if (/^(?:|0|false)$/i.test(env.MERGEQ_READ_ONLY ?? '')) return
-  const { hostname } = new URL(await settings.require('baseUrl'))
-  if (isLoopback(hostname) && (await token().catch(() => undefined))?.value === sandboxToken) return
-  throw usageError(
-    'MERGEQ_READ_ONLY is set: nothing may be changed.',
-    'Nothing was sent. To allow changes, unset MERGEQ_READ_ONLY.',
-  )
+/** Throws a usage error if MERGEQ_READ_ONLY is set, unless the service is a sandbox. */
+export async function requireWritable(
+  client: Pick<ServiceClient, 'host' | 'settings' | 'token'>,
+): Promise<void> {
+  if (/^(?:|0|false)$/i.test(client.host.env.MERGEQ_READ_ONLY ?? '')) return
+  const { requireSandbox } = await import('./read-only.ts')
+  await requireSandbox(client)
 }
 
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
@@ -135,32 +128,21 @@ export function createServiceClient<T extends ClientParts>(
   }
 }
 
-async function openHttpClient({
-  host,
-  logger,
-  settings,
-  options,
-  proxy,
-  traffic,
-  rateLimit,
-  nameOf,
-}: ClientParts): Promise<HttpClient> {
+async function openHttpClient(parts: ClientParts): Promise<HttpClient> {
+  const { host, logger, settings, options } = parts
   // A wrong value of the setting is found before anything is loaded.
   await settings.read('caFile')
   const { HttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
   return new HttpClient({
+    ...parts,
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
-    proxy,
-    traffic,
-    rateLimit,
     async readCertificates() {
       const { readCertificates } = await import('./certificates.ts')
       return readCertificates(settings, host, logger)
     },
-    nameOf,
     isLoopback,
     notify: text => logger.progress(text),
   })

@@ -128,6 +128,7 @@ async function createContext(
   })
   const shared = { host, settings, options, results, messages, logger, secrets, serviceTime, time } as const
   const rateLimit = command.isImpatient === true ? undefined : { isOutlasted: false }
+  const repeatsSilence = time !== undefined || args.has('--retries')
   let client: CommandClient | undefined
   return {
     ...shared,
@@ -136,7 +137,7 @@ async function createContext(
     printer,
     runCommandLine,
     client() {
-      client ??= createCommandClient({ ...shared, rateLimit })
+      client ??= createCommandClient({ ...shared, rateLimit, repeatsSilence })
       return client
     },
     close: async () => client?.close(),
@@ -273,6 +274,7 @@ export const createCommandClient = (parts: {
   readonly messages?: Cli['messages']
   readonly tokenTime?: number | undefined
   readonly rateLimit?: CommandClient['rateLimit']
+  readonly repeatsSilence?: boolean
 }): CommandClient => {
   const readToken = createTokenReader(parts.host, parts.settings, {
     hide: parts.secrets.hide,

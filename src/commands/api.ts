@@ -182,9 +182,9 @@ function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
 /** Throws the error of a response with its status in the message: the body is printed, and may lack it. */
 function withStatus(failure: MergeqError): never {
   const { message, details } = failure
-  const status = `(${details.status})`
-  if (details.rawResponse === undefined || message.includes(status)) throw failure
-  throw extendError(failure, {}, `${message.replace(/\.$/, '')} ${status}.`)
+  const { status, rawResponse } = details
+  if (rawResponse === undefined || new RegExp(`\\b${status}\\b`).test(message)) throw failure
+  throw extendError(failure, {}, `${message.replace(/\.$/, '')} (${status}).`)
 }
 
 /** Returns what a body names, as params of other operations; a member that is missing or malformed is left out. */

@@ -1,5 +1,5 @@
 import { readIfFound } from '../api/call.ts'
-import { getPartialPullRequest } from '../api/operations/pull-requests.ts'
+import { getPartialPullRequest } from '../api/operations/partial-pull-request.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
 import type { UnreadSource } from '../api/reads/test-run.ts'

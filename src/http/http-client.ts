@@ -4,7 +4,7 @@ import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
-import { classifyError, type TransportError } from './transport-error.ts'
+import { classifyError, isTimeLimit, type TransportError } from './transport-error.ts'
 import type { Attempt, ConnectionPool, ConnectionPools, sendOnce } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
@@ -27,6 +27,10 @@ export interface HttpClientOptions
   readonly interrupted: AbortSignal
   isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
+  /** Who is told that the service is silent; nobody where it is undefined, and without `rateLimit`. */
+  readonly messages?: 'person' | 'log' | undefined
+  /** Whether a read that got no byte in its time is repeated like others; otherwise it is repeated once. */
+  readonly repeatsSilence?: boolean | undefined
 }
 
 /** How the requests of a command take a 429. */
@@ -66,6 +70,7 @@ interface ObservedAttempt extends Attempt {
   /** The proxy, as messages name it. */
   readonly proxy: string | undefined
   hasBegun(): boolean
+  hasHead(): boolean
 }
 
 /** Opens no connection before the first request, which throws a usage error for certificates that cannot be used. */
@@ -76,6 +81,8 @@ export class HttpClient {
   private readonly traffic: Traffic | undefined
   private transport: Promise<Transport> | undefined
   private retryCount = 0
+  private isSilenceTold = false
+  private hasSentChange = false
   /** Since when a rate limit is outlasted, by the clock that never jumps. */
   private limitedSince: number | undefined
   private announcedUntil = Number.NEGATIVE_INFINITY
@@ -98,6 +105,7 @@ export class HttpClient {
     this.proxyFor(url)
     /** Repeats that are not counted. */
     let outlasted = 0
+    let silent = 0
     for (let attempts = 1; ; attempts++) {
       let result: HttpResponse | TransportError
       let sentAt: number
@@ -105,12 +113,16 @@ export class HttpClient {
         try {
           const { pools, sendOnce } = await this.openTransport(url)
           sentAt = clock.now()
-          const attempt = this.createAttempt(request, url, options)
+          const silence = this.startSilenceTimer(request, url)
+          const attempt = this.createAttempt(request, url, options, () => clearTimeout(silence))
           // A change uses a new connection: the server may have closed one that was kept alive.
           const pool = pools.poolFor(url, request.isChange)
           result = await sendOnce(pool, attempt)
             .catch(error => this.explainFailure(error, attempt, pool))
-            .finally(() => (request.isChange ? pool.close() : undefined))
+            .finally(() => {
+              clearTimeout(silence)
+              return request.isChange ? pool.close() : undefined
+            })
           this.pauseIfLimited(result)
         } finally {
           this.traffic?.leave()
@@ -121,7 +133,8 @@ export class HttpClient {
       }
       const isOutlasted = this.outlasts(result, attempts, options)
       if (isOutlasted) outlasted++
-      const repeats = { attempts, counted: isOutlasted ? undefined : attempts - outlasted }
+      if ('error' in result && result.isSilent) silent++
+      const repeats = { attempts, counted: isOutlasted ? undefined : attempts - outlasted, silent }
       if (await this.waitForRetry(result, repeats, request, options)) continue
       if ('status' in result)
         return { ...result, attempts, sentAt, retryAfter: retryAfter(result.headers, clock.now()) }
@@ -201,6 +214,7 @@ export class HttpClient {
     request: HttpRequest,
     url: URL,
     { token, beginAttempt, remaining }: HttpSendOptions,
+    stopTimer: () => void,
   ): ObservedAttempt {
     const limit = beginAttempt()
     const credential: Record<string, string> =
@@ -212,6 +226,8 @@ export class HttpClient {
     const markBegun = () => {
       began = true
     }
+    let answered = false
+    if (request.isChange) this.hasSentChange = true
     return {
       request,
       url,
@@ -222,13 +238,27 @@ export class HttpClient {
       interrupted: this.options.interrupted,
       onBegin: isObserved ? markBegun : undefined,
       hasBegun: () => began,
+      onHead() {
+        answered = true
+        stopTimer()
+      },
+      hasHead: () => answered,
     }
+  }
+
+  private startSilenceTimer({ operation }: HttpRequest, { host }: URL): NodeJS.Timeout | undefined {
+    const { messages, rateLimit, notify } = this.options
+    if (messages === undefined || rateLimit === undefined || this.isSilenceTold) return undefined
+    return setTimeout(() => {
+      if (!this.isSilenceTold) notify(`Still waiting for ${host} to respond to ${operation}.`)
+      this.isSilenceTold = true
+    }, silenceDelays[messages])
   }
 
   /** Returns the failure of an attempt, or throws the reason of a signal. */
   private explainFailure(
     error: unknown,
-    { request, url, proxy, limit, hasBegun }: ObservedAttempt,
+    { request, url, proxy, limit, hasBegun, hasHead }: ObservedAttempt,
     pool: ConnectionPool,
   ): TransportError {
     const { interrupted, runtime, nameOf } = this.options
@@ -242,7 +272,7 @@ export class HttpClient {
         retryable: error.details.isResponseTooLarge !== true,
         error: extendError(error, { host: url.host, operation, sentState: 'ambiguous' }),
       }
-    return classifyError(error, {
+    const failure = classifyError(error, {
       node: runtime.node,
       operation,
       host: url.host,
@@ -253,6 +283,7 @@ export class HttpClient {
       limit,
       nameOf,
     })
+    return { ...failure, isSilent: isTimeLimit(error) && !hasHead() }
   }
 
   /** A 429 is an answer for all requests that share the traffic. */
@@ -320,13 +351,15 @@ export class HttpClient {
   /** Waits before the next attempt. Returns false when the request must not be repeated. */
   private async waitForRetry(
     result: HttpResponse | TransportError,
-    { attempts, counted }: Repeats,
+    { attempts, counted, silent }: Repeats,
     request: HttpRequest,
     options: HttpSendOptions,
   ): Promise<boolean> {
-    const { clock, random, interrupted, notify } = this.options
+    const { clock, random, interrupted, notify, repeatsSilence } = this.options
     const { signal } = this.closing
     if (signal.aborted) return false
+    // Readings after a change decide what became of it.
+    if (silent > 1 && repeatsSilence !== true && !this.hasSentChange) return false
     const reason = await retryReason(result, request, options)
     if (reason === undefined || this.traffic?.isStopped() === true) return false
     if (counted !== undefined && (counted > options.maxRetries || this.retryCount >= maxRetriesPerClient))
@@ -354,6 +387,8 @@ interface Repeats {
   readonly attempts: number
   /** How many of these are counted; undefined if the next one is not. */
   readonly counted: number | undefined
+  /** How many of these got no byte in their time. */
+  readonly silent: number
 }
 
 /**
@@ -397,6 +432,8 @@ async function retryReason(
 }
 
 const maxRetriesPerClient = 10
+/** After so many milliseconds without a byte of the response that is told. */
+const silenceDelays = { person: 5_000, log: 20_000 } as const
 /** The bound of the first delay, in milliseconds; it doubles with each attempt. */
 const firstDelay = 500
 const [minDelay, maxDelay] = [100, 20_000]

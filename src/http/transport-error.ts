@@ -6,6 +6,8 @@ import { ProxyConnectionError, type ProxySource } from './proxy.ts'
 export interface TransportError {
   /** Whether another attempt may succeed; a change is sent again only if it was not sent. */
   readonly retryable: boolean
+  /** Whether its time was over without a byte of the response. */
+  readonly isSilent?: boolean
   readonly error: MergeqError
 }
 
@@ -241,3 +243,5 @@ function failureAfterwards({ name, code = '' }: Errno, info: RequestInfo): Failu
 
 /** The code of the error that aborts an attempt when its time is over. */
 export const timeLimitCode = 'MERGEQ_TIME_IS_OVER'
+
+export const isTimeLimit = (error: unknown): boolean => asErrno(error).code === timeLimitCode

@@ -49,12 +49,14 @@ export interface Attempt {
    * part of it.
    */
   readonly onBegin: (() => void) | undefined
+  /** Called when the head of the response is there. */
+  onHead(): void
 }
 
 /** Rejects with the error of undici, with the time limit error, or with the reason of `interrupted`. */
 export async function sendOnce(
   { dispatcher, received }: ConnectionPool,
-  { request, headers, limit, wholeLimit, interrupted, onBegin }: Attempt,
+  { request, headers, limit, wholeLimit, interrupted, onBegin, onHead }: Attempt,
 ): Promise<HttpResponse> {
   const { origin, pathname, search, host } = new URL(request.url)
   const timer = createAttemptTimer(wholeLimit)
@@ -83,6 +85,7 @@ export async function sendOnce(
     // undici observes the signal only after it is connected; this race limits the time before that.
     response.catch(() => undefined)
     const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
+    onHead()
     const head = { status: statusCode, headers: flattenHeaders(rawHeaders) }
     const chunks = decompress(body, head.headers.get('content-encoding'), host)
     const isOk = statusCode >= 200 && statusCode <= 299

@@ -121,6 +121,7 @@ export async function createCallClient(
     proxy,
     traffic: memory.traffic,
     maxRetries: await settings.require('retries'),
+    repeatsSilence: time !== undefined || given.retries !== undefined,
     logger,
     secrets,
     token: createTokenReader(host, settings, { hide: secrets.hide, warn: logger.warn, isOption: namesToken }),

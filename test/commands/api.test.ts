@@ -169,7 +169,7 @@ describe('a response outside 2xx', () => {
     const refused = { ...setting, answer: () => ({ status, body }) }
     const { code, out, err } = await mergeq(line, refused)
     expect(out).toBe(body.replace(secret, '[REDACTED]'))
-    expect(err).toContain(`(${status})`)
+    expect(err).toMatch(new RegExp(`\\b${status}\\b`))
     const asJson = await mergeq(`${line} --json`, refused)
     expect(asJson.out).toBe(out)
     expect(JSON.parse(asJson.err).error).toMatchObject({ exit: code, status })

@@ -446,6 +446,7 @@ test('what a connection received before does not count against the size limit of
       wholeLimit: Number.POSITIVE_INFINITY,
       interrupted: new AbortController().signal,
       onBegin: undefined,
+      onHead: () => undefined,
     },
   )
   await pools.close()

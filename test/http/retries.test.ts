@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { backoff, HttpClient } from '../../src/http/http-client.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { queue, runAndCheck } from '../support/command-checks.ts'
@@ -267,4 +267,56 @@ test.each([
   expect(await ended).toBe(sleeps === 0 ? 'failed' : 503)
   expect({ sent: service.requests.length, sleeps: delays.length }).toEqual({ sent: 1, sleeps })
   await service.close()
+})
+
+describe('a server that accepts and stays silent', () => {
+  const silent = () => new Promise<never>(() => undefined)
+
+  test.each(reads)('$line is repeated once, and as often as --retries says', async ({ line }) => {
+    const limit = '--timeout 100ms'
+    const usual = await run(`${line} ${limit}`, silent)
+    expect({ code: usual.code, requests: usual.requests.length }).toEqual({ code: 7, requests: 2 })
+    expect((await run(`${line} ${limit} --retries 2`, silent)).requests).toHaveLength(3)
+  })
+
+  test('only attempts without a byte count for it', async () => {
+    const begins: ServerReply = response => {
+      response.writeHead(200, { 'content-length': 99 })
+      response.write('{')
+    }
+    const others = await run('pr get 7 --timeout 200ms', () => begins)
+    expect(others.requests).toHaveLength(4)
+    const mixed = await run('pr get 7 --timeout 200ms', (_, index) => (index === 1 ? unavailable : silent()))
+    expect(mixed.requests).toHaveLength(3)
+  })
+
+  /** Runs a line while the delays after which the silence is told pass at once. */
+  async function told(line: string, terminal: boolean) {
+    const realTimeout = globalThis.setTimeout
+    const delays: number[] = []
+    vi.stubGlobal('setTimeout', (work: () => void, delay: number) => {
+      const isOfSilence = delay === 5_000 || delay === 20_000
+      if (isOfSilence) delays.push(delay)
+      return realTimeout(work, isOfSilence ? 50 : delay)
+    })
+    const env = { ...queue, TERM: 'dumb' }
+    const { err } = await mergeq(`${line} --timeout 300ms`, { env, terminal, answer: silent }).finally(() =>
+      vi.unstubAllGlobals(),
+    )
+    return { delays, said: err.split('\n').filter(text => text.startsWith('Still waiting')) }
+  }
+
+  test.each([
+    ['at a terminal', true, 5_000],
+    ['elsewhere', false, 20_000],
+  ] as const)('%s one line says once what is waited for', async (_, terminal, delay) => {
+    const { delays, said } = await told('pr get 7 8', terminal)
+    expect(said).toEqual([expect.stringMatching(/^Still waiting for 127\.0\.0\.1:\d+ to respond to \w+\.$/)])
+    expect(new Set(delays)).toEqual(new Set([delay]))
+    expect((await told('pr get 7 -q', terminal)).said).toEqual([])
+    expect(await told('guard hook -- origin https://github.com/acme/web', terminal)).toEqual({
+      delays: [],
+      said: [],
+    })
+  })
 })

@@ -37,13 +37,7 @@ import {
   type WriteRecovery,
 } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
-import {
-  anyField,
-  emptyDecoder,
-  listDecoder,
-  missingPartErrorWithMessage,
-  recordDecoder,
-} from '../response.ts'
+import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 
@@ -61,16 +55,7 @@ const pullRequestParams = {
   }),
 }
 
-const hasState = (record: JsonObject): boolean => (getString(record, 'state') ?? '') !== ''
-
-/** Fields that say something about a pull request whose record has no state. */
-const informativeFields = [
-  'isCurrentlySubmittedToQueue',
-  'readiness',
-  'priorityValue',
-  'priorityName',
-  'timeline',
-]
+export const hasState = (record: JsonObject): boolean => (getString(record, 'state') ?? '') !== ''
 
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',
@@ -99,21 +84,6 @@ export const getSubmittedPullRequest = defineOperation({
       })
   },
 })
-
-/** Reads the record of a pull request that may lack its state: its other fields may say why it is not merging. */
-export const getPartialPullRequest: typeof getSubmittedPullRequest = {
-  ...getSubmittedPullRequest,
-  decoder: recordDecoder(withNormalizedState, {
-    name: 'state',
-    isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
-  }),
-}
-
-/** Reads the record of a pull request that is only printed. */
-export const getPrintedPullRequest: typeof getSubmittedPullRequest = {
-  ...getSubmittedPullRequest,
-  decoder: recordDecoder(withNormalizedState, anyField('state')),
-}
 
 const recoveredByRecord = (
   rule: RecoveryRule,

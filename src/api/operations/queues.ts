@@ -2,7 +2,7 @@ import { usageError } from '../../base/errors.ts'
 import { getArray, isObject, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { defineOperation, inBody, queueParams } from '../operation.ts'
-import { anyField, emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
+import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
 import { type QueueSetting, queueSettings } from './queue-settings.ts'
 
@@ -41,7 +41,7 @@ export const queueRecord: RecordType = {
 }
 
 /** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
-function withNormalizedStates(document: JsonObject): JsonObject {
+export function withNormalizedStates(document: JsonObject): JsonObject {
   const queue = withNormalizedState(document)
   const entries = getArray(queue, 'enqueuedPullRequests')
   const normalized = entries.map(entry => (isObject(entry) ? withNormalizedState(entry) : entry))
@@ -50,24 +50,16 @@ function withNormalizedStates(document: JsonObject): JsonObject {
     : { ...queue, enqueuedPullRequests: normalized }
 }
 
-const listName = 'list of enqueued pull requests (enqueuedPullRequests)'
-
 export const getQueue = defineOperation({
   route: 'POST /getQueue',
   summary: 'Reads a queue: its state, settings and pull requests.',
   params: queueParams,
   response: queueRecord,
   decoder: recordDecoder(withNormalizedStates, {
-    name: listName,
+    name: 'list of enqueued pull requests (enqueuedPullRequests)',
     isPresent: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
   }),
 })
-
-/** Reads a queue that is only printed. */
-export const getPrintedQueue: typeof getQueue = {
-  ...getQueue,
-  decoder: recordDecoder(withNormalizedStates, anyField(listName)),
-}
 
 /** What the recovery of all changes of a queue has in common. */
 const recovery = { replay: 'if-not-applied', ofQueue: true } as const

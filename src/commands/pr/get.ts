@@ -1,9 +1,10 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { listedPullRequestRecord, shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getPrintedPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
+import { anyField, recordDecoder } from '../../api/response.ts'
 import { getNumber } from '../../base/json.ts'
 import { type Cli, command, drawsResults } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
@@ -12,7 +13,7 @@ import { flag, type Input, option, paramInput } from '../../command/inputs.ts'
 import { forEach, isSheet, read, readForPerson, send, webPage } from '../../command/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../command/values.ts'
 import { isStacked } from '../../domain/stacks.ts'
-import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
+import { outcomeOfRecord, outcomes, withNormalizedState } from '../../domain/states.ts'
 import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } from '../../output/view.ts'
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
@@ -36,6 +37,12 @@ const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
     const targetBranch = await context.settings.require('targetBranch')
     return [{ repo, targetBranch, pr: undefined, head }]
   },
+}
+
+/** Reads the record of a pull request that is only printed. */
+const getPrintedPullRequest: typeof getSubmittedPullRequest = {
+  ...getSubmittedPullRequest,
+  decoder: recordDecoder(withNormalizedState, anyField('state')),
 }
 
 const recordColumns = columns(

@@ -1,11 +1,8 @@
 import { explainQueue } from '../../api/operations/conclusions.ts'
 import { outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import {
-  getMergeQueueTestingDetails,
-  getPartialPullRequest,
-  listPullRequests,
-} from '../../api/operations/pull-requests.ts'
+import { getPartialPullRequest } from '../../api/operations/partial-pull-request.ts'
+import { getMergeQueueTestingDetails, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'

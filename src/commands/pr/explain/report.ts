@@ -1,4 +1,5 @@
-import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
+import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
+import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
 import { MergeqError } from '../../../base/errors.ts'
 import type { Json, JsonObject } from '../../../base/json.ts'
 import { type Cli, drawsResults } from '../../../command/command.ts'

@@ -1,5 +1,6 @@
 import { type CallOptions, readIfFound } from '../../../api/call.ts'
-import { getPartialPullRequest, getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
+import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
+import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { tryRead } from '../../../api/reads/extra-reads.ts'
 import { extendError, type MergeqError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'

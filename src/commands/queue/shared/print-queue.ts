@@ -1,7 +1,8 @@
 import type { Operation } from '../../../api/operation.ts'
 import { entryRecord } from '../../../api/operations/fields.ts'
-import { getPrintedQueue, getQueue, queueRecord } from '../../../api/operations/queues.ts'
+import { getQueue, queueRecord, withNormalizedStates } from '../../../api/operations/queues.ts'
 import { readActivity, readTestedTogether } from '../../../api/reads/queue-activity.ts'
+import { anyField, recordDecoder } from '../../../api/response.ts'
 import { usageError } from '../../../base/errors.ts'
 import { getArray, isObject } from '../../../base/json.ts'
 import { type Cli, readsMore, userOf } from '../../../command/command.ts'
@@ -51,6 +52,15 @@ export function selectableFields(args: ParsedArgs): RecordFields {
   if (ofEntry !== undefined) return entryFields
   // An error about an unknown name lists all names.
   return fieldsOfRecords([queueRecord, entryRecord], [], 'from-response')
+}
+
+/** Reads a queue that is only printed. */
+const getPrintedQueue: typeof getQueue = {
+  ...getQueue,
+  decoder: recordDecoder(
+    withNormalizedStates,
+    anyField('list of enqueued pull requests (enqueuedPullRequests)'),
+  ),
 }
 
 /** Reads the pull requests of a queue, each as a record. */
