@@ -2,7 +2,6 @@
 
 import { MergeqError, usageError } from '../base/errors.ts'
 import type { CommandGroup } from '../command/command.ts'
-import { findSimilarName } from '../values/similar-name.ts'
 import { shellQuote } from '../values/suggested-command.ts'
 import {
   askFor,
@@ -16,7 +15,7 @@ import {
   usageOf,
   type Words,
 } from './meant-line.ts'
-import { isSentence, isWord, OtherWords, wordsOf } from './other-words.ts'
+import { isWord, OtherWords } from './other-words.ts'
 import { type ParsedCommandLine, parseCommandLine } from './parse.ts'
 
 /** Returns the hint for options of gh: `--json` with the names of fields, and `--jq` or `-q` with what jq selects. */
@@ -112,25 +111,4 @@ export async function withMeantValues(
 ): Promise<MergeqError> {
   const hint = await askForValues(argv, reading, await OtherWords.load(groups))
   return hint === undefined ? error : new MergeqError(error.kind, error.message, { ...error.details, hint })
-}
-
-/** Returns the usage error for words of `mergeq help` that name neither a command nor a topic. */
-export async function createHelpError(
-  words: Words,
-  topics: Words,
-  groups: readonly CommandGroup[],
-): Promise<MergeqError> {
-  const known = await OtherWords.load(groups)
-  const { path, words: unknown } = await parseCommandLine(words, groups)
-  const [word = ''] = unknown
-  const meant =
-    findSimilarName(words.join('-'), topics) ??
-    findSimilarName(word, topics) ??
-    known.findCommand(path, unknown).meant ??
-    'none'
-  const help = ['help', ...wordsOf(meant.replace(/ -.*/, ''), word)]
-  const list = `To list the commands, run: mergeq --help\nTopics: ${topics.join(', ')}`
-  const isName = meant !== 'none' && !isSentence(meant) && isWord(meant)
-  const hint = isName ? await askFor(help, true, known) : list
-  return usageError(`unknown command or topic '${words.join(' ')}'.`, hint)
 }

@@ -48,37 +48,33 @@ export class Layout {
     return lines.map(line => `  ${line}\n`).join('')
   }
 
-  /**
-   * Aligns descriptions, beside their terms or, if a term is wide, below it.
-   *
-   * @param isCut whether a description is cut at the end of its line, with `…`, instead of wrapped
-   */
-  items(items: readonly Item[], isCut: (index: number) => boolean = () => false): string {
+  /** Aligns descriptions, beside their terms or, if a term is wide, below it. */
+  items(items: readonly Item[]): string {
     const maxWidth = Math.min(maxTermWidth, Math.floor(this.width / 2) - 4)
     const widths = items.map(([term]) => term.length).filter(width => width <= maxWidth)
     const termWidth = Math.max(0, ...widths)
     const room = this.width - termWidth - 4
     const column = ' '.repeat(this.width - room)
     return items
-      .map(([term, description], index) => {
-        const text =
-          isCut(index) && description.length > room
-            ? `${wrapLines(description, room - 1, inHelp).split('\n')[0]}…`
-            : wrapLines(description, room, inHelp).replaceAll('\n', `\n${column}`)
+      .map(([term, description]) => {
+        const text = wrapLines(description, room, inHelp).replaceAll('\n', `\n${column}`)
         const start = `  ${term}`.padEnd(column.length)
         return term.length <= termWidth ? `${start}${text}\n` : `${start.trimEnd()}\n${column}${text}\n`
       })
       .join('')
   }
 
-  /** A line that is cut has no room for a range or a default. The choices of an option are never cut. */
-  options(options: readonly OptionDoc[], isCut = false): string {
+  /**
+   * Aligns options with their descriptions.
+   *
+   * @param isBrief whether ranges and defaults are left out
+   */
+  options(options: readonly OptionDoc[], isBrief = false): string {
     return this.items(
       options.map(option => [
         formatOption(option),
-        describeOption(isCut ? { ...option, range: undefined, default: undefined } : option),
+        describeOption(isBrief ? { ...option, range: undefined, default: undefined } : option),
       ]),
-      index => isCut && !options.slice(index, index + 1).some(hasChoices),
     )
   }
 
@@ -98,10 +94,6 @@ export class Layout {
       : this.section('Learn more', this.indented(complete))
   }
 }
-
-/** Whether only the description of an option lists its values; some are in its summary, behind a colon. */
-const hasChoices = ({ choices, summary, value = '' }: OptionDoc): boolean =>
-  (choices !== undefined && !value.includes('|')) || /: [\w-]+(?:, [\w-]+)+,? or /.test(summary)
 
 /** Returns the summary of an argument or option with its choices, its range, its default, and whether it can be repeated. */
 export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {

@@ -71,11 +71,23 @@ const maxShortLines = 24
 const flagsOf = ({ flags }: CommandDoc, advanced = false): readonly OptionDoc[] =>
   joinOpposites(flags.filter(flag => (flag.advanced ?? false) === advanced))
 
-function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
+/** The options that name the repository and the branch, where a command sends them or selects by them. */
+function placeOptionsOf({ operations, inputs }: RegisteredCommand): readonly OptionDoc[] {
+  const isUsed = (key: string) =>
+    operations === 'any' ||
+    Object.hasOwn(inputs, key) ||
+    operations.some(({ params }) => Object.values(params).some(({ setting }) => setting === key))
+  return globalOptions
+    .filter(
+      ({ name }) =>
+        (name === '--repo' && isUsed('repo')) || (name === '--target-branch' && isUsed('targetBranch')),
+    )
+    .map(documentOption)
+}
+
+function renderCommandHelp(command: RegisteredCommand, layout: Layout): string {
+  const doc = documentCommand(command)
   const alias = doc.alias === undefined ? '' : `Alias: mergeq ${doc.alias}\n`
-  const globalNames = globalOptions.map(({ name, short }) =>
-    short === undefined ? name : `${short}/${name}`,
-  )
   const output =
     typeof doc.prints === 'string' ? layout.indented(doc.prints) : layout.items(Object.entries(doc.prints))
   const examples = doc.examples.map(({ line, exit, why }) =>
@@ -84,22 +96,19 @@ function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
   return [
     layout.start(doc.summary, doc.usage) + alias,
     ...layout.section('Arguments', layout.options(doc.arguments)),
-    ...layout.section('Flags', layout.options([...flagsOf(doc), documentOption(helpOption)])),
-    ...layout.section('Global flags', layout.indented(globalNames.join(', '))),
-    ...layout.section('Output', output),
-    ...layout.section('Examples', layout.lines(examples)),
-    ...layout.section('Exit codes', formatExitCodes(doc.exitCodes, layout)),
-    ...layout.section('Advanced', layout.options(flagsOf(doc, true))),
     ...layout.section(
-      'Learn more',
-      layout.indented(
-        'Run `mergeq --help` for the global flags, `mergeq help exit-codes` for the exit codes, and `mergeq help formatting` for the output formats.',
-      ),
+      'Flags',
+      layout.options([...flagsOf(doc), ...placeOptionsOf(command), documentOption(helpOption)]),
     ),
+    ...layout.section('Examples', layout.lines(examples)),
+    ...layout.section('Advanced', layout.options(flagsOf(doc, true))),
+    ...layout.section('Exit codes', formatExitCodes(doc.exitCodes, layout)),
+    ...layout.section('Output', output),
+    layout.paragraph('Learn more: mergeq --help (global flags), mergeq help topics, mergeq help <word>'),
   ].join('\n')
 }
 
-/** Where the options need more than a screen, each of them has one line. */
+/** Where the options need more than a screen, they have no ranges and defaults. */
 function renderShortCommandHelp(doc: CommandDoc, layout: Layout): string {
   const renderWith = (options: string): string =>
     [
@@ -157,7 +166,7 @@ function renderRootHelp(groups: readonly CommandGroup[], layout: Layout): string
     ...layout.section('Examples', layout.lines(examples)),
     ...layout.learnMore(
       'mergeq <command> -h, mergeq help <topic>, mergeq --help',
-      `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), and \`man mergeq\` for the manual.`,
+      `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), \`mergeq help <word>\` to search, and \`man mergeq\` for the manual.`,
     ),
   ].join('\n')
 }
@@ -182,8 +191,9 @@ export async function renderHelp(
   }
   const layout = new Layout(options)
   if (command !== undefined) {
-    const doc = documentCommand(command)
-    return layout.isShort ? renderShortCommandHelp(doc, layout) : renderCommandHelp(doc, layout)
+    return layout.isShort
+      ? renderShortCommandHelp(documentCommand(command), layout)
+      : renderCommandHelp(command, layout)
   }
   return group === undefined
     ? renderRootHelp(groups, layout)

@@ -119,12 +119,34 @@ const renderProfiles = (layout: Layout): string =>
     ),
   ].join('\n')
 
+/** What each topic is about, for the list of topics. */
+const topicSummaries: Readonly<Record<keyof typeof topics, string>> = {
+  'exit-codes': 'What each exit code means',
+  environment: 'Variables that mergeq reads, and where settings come from',
+  formatting: 'Output formats, fields, receipts and --set',
+  states: 'States of pull requests and queues, batches, priorities',
+  profiles: 'Several organizations or services, each with its token',
+}
+
 export const topics = {
   'exit-codes': renderExitCodes,
   environment: renderEnvironment,
   formatting: renderFormatting,
   states: renderStates,
   profiles: renderProfiles,
+}
+
+/** The topics with what they are about. */
+export const topicItems: readonly Item[] = Object.entries(topicSummaries)
+
+/** Lists the topics of help. */
+export const renderTopics = (options: HelpOptions): string => {
+  const layout = new Layout(options)
+  return [
+    'Topics:\n',
+    layout.items(topicItems),
+    layout.paragraph('Read one: mergeq help <topic>. Search all help: mergeq help <word>.'),
+  ].join('\n')
 }
 
 export const renderTopic = (topic: keyof typeof topics, options: HelpOptions): string =>

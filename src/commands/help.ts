@@ -1,7 +1,7 @@
 import { renderHelp } from '../cli/help.ts'
 import type { HelpOptions } from '../cli/help-layout.ts'
 import { parseCommandLine } from '../cli/parse.ts'
-import { renderTopic, topics } from '../cli/topics.ts'
+import { renderTopic, renderTopics, topics } from '../cli/topics.ts'
 import { type CommandGroup, command } from '../command/command.ts'
 import type { FlagInput } from '../command/inputs.ts'
 import { shouldColor } from '../output/styled-text.ts'
@@ -15,7 +15,7 @@ const wordsArgument: FlagInput<readonly string[]> = {
     {
       name: 'word',
       variadic: true,
-      summary: `Command or topic (${topicNames.join(', ')})`,
+      summary: `Command, topic (${topicNames.join(', ')}) or words to search for`,
       suggestions: topicNames,
       command: true,
     },
@@ -27,7 +27,7 @@ const wordsArgument: FlagInput<readonly string[]> = {
 export const helpCommand = (groups: readonly CommandGroup[]) =>
   command({
     name: 'help',
-    summary: 'Show help for a command or topic',
+    summary: 'Show help for a command or topic, or search all help',
     settings: 'not needed',
     options: { words: wordsArgument },
     prints: {
@@ -38,6 +38,7 @@ export const helpCommand = (groups: readonly CommandGroup[]) =>
     examples: [
       'mergeq help pr submit',
       'mergeq help exit-codes',
+      'mergeq help merge method',
       "mergeq help --json | jq -r '.commands[].command'",
     ],
     async run({ words }, { host: { env, out, runtime }, options: { format, color } }) {
@@ -49,16 +50,24 @@ export const helpCommand = (groups: readonly CommandGroup[]) =>
         version: runtime.version,
       }
       const topic = words.join(' ')
+      if (topic === 'topics') {
+        await out.write(renderTopics(options))
+        return 0
+      }
       if (isTopic(topic)) {
         await out.write(renderTopic(topic, options))
         return 0
       }
       const reading = await parseCommandLine(words, groups)
-      if (reading.path.length < words.length) {
-        const { createHelpError } = await import('../cli/correct.ts')
-        throw await createHelpError(words, topicNames, groups)
+      if (reading.path.length === words.length) {
+        await out.write(await renderHelp(reading, groups, options))
+        return 0
       }
-      await out.write(await renderHelp(reading, groups, options))
+      const { findHelp } = await import('../cli/find-help.ts')
+      const found = await findHelp(words, groups, options)
+      if (found.kind === 'text') await out.write(found.text)
+      else if (found.kind === 'topic') await out.write(renderTopic(found.topic, options))
+      else await out.write(await renderHelp(await parseCommandLine(found.path, groups), groups, options))
       return 0
     },
   })

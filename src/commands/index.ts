@@ -327,7 +327,7 @@ export const commandGroups: readonly CommandGroup[] = [
   },
   {
     name: 'help',
-    summary: 'Show help for a command or topic',
+    summary: 'Show help for a command or topic, or search all help',
     isCommand: true,
     commands: [
       {

@@ -91,7 +91,6 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['pr edit 3 --priority high', 'pr submit 3 --priority high'],
   ['pr eta 7', 'pr explain 7'],
   ['queue eta', 'pr explain'],
-  ['help exit codes', 'help exit-codes'],
   ['--verison', '--version'],
   ['--hepl', '--help'],
   ['que list', 'queue list'],
@@ -108,8 +107,6 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['flaky list --for 7d', 'flaky list --since 7d'],
   ['-V', '--version'],
   [`pr view 7 --fields 'a b'`, `pr get 7 --fields "a b"`],
-  ['help exit-code', 'help exit-codes'],
-  ['help pr view', 'help pr get'],
 ]
 
 describe('another word or a misspelling is answered with the command line to paste', () => {

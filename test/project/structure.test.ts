@@ -39,7 +39,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'cli/help-layout',
     'cli/topics',
     'cli/parse',
-    'cli/correct lazily',
+    'cli/find-help lazily',
     'explain',
     'wait',
     'api',

@@ -2,5 +2,5 @@ import type { Habit } from '../../command/habits.ts'
 
 export const habits: readonly Habit[] = [
   ['', 'man docs documentation usage', 'help'],
-  ['', 'exit-codes environment formatting states topics', 'help *'],
+  ['', 'exit-codes environment formatting states', 'help *'],
 ]
