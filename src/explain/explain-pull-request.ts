@@ -14,6 +14,7 @@ import {
 } from '../domain/states.ts'
 import type { TestRun } from '../domain/test-run.ts'
 import { describeMissingQueue, type Repository } from '../values/repository.ts'
+import type { Estimate } from './estimate.ts'
 import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'
 
@@ -38,6 +39,7 @@ export interface ExplainSources {
   readonly unread: readonly UnreadSource[]
   /** In milliseconds since 1970. */
   readonly now: number
+  readonly estimate?: Estimate | null
 }
 
 /** What an action is about. */
@@ -83,6 +85,8 @@ export interface Explanation extends ServiceWords {
    */
   readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
   readonly unread: readonly UnreadSource[]
+  /** When it may merge; null if it is not queued in a queue that runs, or that is not known. */
+  readonly estimate: Estimate | null
 }
 
 /**
@@ -148,6 +152,7 @@ export function explanationOf(sources: ExplainSources): Explanation {
     next: [...next.values()],
     submitAgain,
     unread,
+    estimate: sources.estimate ?? null,
   }
 }
 

@@ -29,7 +29,8 @@ export const explanationProse = (
   ...nextLines(explanation.next, resubmissionLines(explanation)),
 ]
 
-const timeSentence = (time: string): string => `The time to merge is ${time}`
+const timeSentence = (time: string): string =>
+  time.startsWith('not known') ? `The time to merge is ${time}` : `Time to merge: ${time}`
 
 /** Returns what is known of a pull request, without what to do. */
 export const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [

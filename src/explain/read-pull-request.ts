@@ -13,6 +13,7 @@ import { stateOf } from '../domain/states.ts'
 import { testRunOf } from '../domain/test-run.ts'
 import { type PullRequest, placeFieldsOf } from '../values/pull-request.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
+import { readEstimate } from './estimate.ts'
 import { type ExplainSources, type Explanation, explanationOf } from './explain-pull-request.ts'
 
 /**
@@ -48,6 +49,10 @@ export async function explain(
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)
+  const now = await serviceStart(client)
+  // Of the first in a queue that is explained, the time is not said.
+  const estimate =
+    known === undefined ? await readEstimate(pullRequest, queue.record ?? {}, client, now) : null
   return explanationOf({
     pr,
     repo,
@@ -58,7 +63,8 @@ export async function explain(
     queue: hasNoQueue ? null : queue.record,
     run: testRun.run,
     unread,
-    now: await serviceStart(client),
+    now,
+    estimate,
   })
 }
 

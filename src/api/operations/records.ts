@@ -116,6 +116,21 @@ export const explanationRecord: RecordType = {
     }),
     repo: placeFields.repo,
     url: placeFields.url,
+    estimate: nullable(
+      nested({
+        name: 'MergeEstimate',
+        summary: 'When a pull request may merge that is queued in a queue that runs.',
+        fields: allRequired({
+          ahead: field('number', 'How many pull requests are ahead of it.'),
+          mergedLastHour: number,
+          seconds: field(
+            'number | null',
+            '(ahead + 1) / mergedLastHour; null if none merged in the last hour.',
+          ),
+          at: textOrNull,
+        }),
+      }),
+    ),
   }),
 }
 

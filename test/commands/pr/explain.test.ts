@@ -4,7 +4,7 @@ import { type Answer, mergeq, type Seen, type Setting } from '../../support/harn
 import { entry, queue, record, uuid } from '../../support/pr-explain.ts'
 
 const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
-const nameOf = ({ path }: Pick<Seen, 'path'>) => path.replace('/v1/', '')
+const nameOf = ({ path }: Pick<Seen, 'path'>) => path.replace(/^\/v1\/|\?.*/g, '')
 
 type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
 
@@ -18,7 +18,7 @@ async function explain(words: string, answers: Answers, setting: Setting = {}) {
     },
     ...setting,
   })
-  const sent = outcome.requests.map(seen => ({ name: nameOf(seen), body: JSON.parse(seen.body) }))
+  const sent = outcome.requests.map(seen => ({ name: nameOf(seen), body: JSON.parse(seen.body || '{}') }))
   return { ...outcome, sent, timelines: sent.filter(({ body }) => body.includeTimeline === true).length }
 }
 const running = { getQueue: json(queue('RUNNING')) }
@@ -76,10 +76,45 @@ test('a pull request that was ahead and has left is nothing to wait for', async 
   expect(out).not.toContain('#91')
 })
 
+describe('the estimate of `pr explain`', () => {
+  const listed = Array.from({ length: 21 }, (_, index) => entry(index === 20 ? 7 : 100 + index, 'PENDING'))
+  const metrics = (merged: number) => ({
+    body: `mq_pr_conclusions_1h_total{repo="acme/web",branch="main",conclusion="merged"} ${merged}\n`,
+  })
+  const read = async (state: string, merged: number, setting: Setting = {}) =>
+    explain(
+      setting.terminal === true ? '7' : '7 --json',
+      {
+        getSubmittedPullRequest: json(record('PENDING')),
+        getQueue: json(queue(state, listed)),
+        getMergeQueueMetrics: metrics(merged),
+      },
+      setting,
+    )
+
+  test('is its place in the queue by the merges of the last hour', async () => {
+    const { out } = await read('RUNNING', 12)
+    const { estimate } = JSON.parse(out)
+    expect(estimate).toEqual({ ahead: 20, mergedLastHour: 12, seconds: 6_300, at: expect.any(String) })
+    const { out: drawn } = await read('RUNNING', 12, { terminal: true, columns: 120 })
+    expect(drawn).toMatch(
+      /Time to merge: 20 ahead; 12 merged in the last hour: about 1h45m \(\d\d:\d\d UTC\)\./,
+    )
+  })
+
+  test('is no time without merges, and nothing in a queue that does not run', async () => {
+    expect(JSON.parse((await read('RUNNING', 0)).out).estimate).toEqual({
+      ...{ ahead: 20, mergedLastHour: 0, seconds: null, at: null },
+    })
+    for (const state of ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
+      expect(JSON.parse((await read(state, 12)).out).estimate).toBeNull()
+  })
+})
+
 describe('the requests of `pr explain`', () => {
   const own = json(record('TESTING', { testRunId: uuid }))
 
-  test('are the record and the queue, then the run that the record names', async () => {
+  test('are the record and the queue, then the run that the record names, and the metrics', async () => {
     const { code, out, sent } = await explain('7 --json -b release', {
       getSubmittedPullRequest: own,
       getQueue: json(queue('RUNNING', [entry(7, 'TESTING')])),
@@ -90,7 +125,7 @@ describe('the requests of `pr explain`', () => {
     })
     const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'release' }
     expect(code).toBe(0)
-    expect(sent).toHaveLength(3)
+    expect(sent.map(({ name }) => name).slice(3)).toEqual(['getMergeQueueMetrics'])
     expect(sent.slice(0, 2)).toContainEqual({ name: 'getQueue', body: place })
     const pr = { name: 'getSubmittedPullRequest', body: { ...place, pr: { number: 7 } } }
     expect(sent.slice(0, 2)).toContainEqual(pr)

@@ -8,8 +8,8 @@ import { each } from '../../../command/each.ts'
 import { openPage } from '../../../command/open-page.ts'
 import { read } from '../../../command/send.ts'
 import { againText } from '../../../domain/reasons/reasons.ts'
-import { canResume } from '../../../domain/states.ts'
 import { parseTestRun } from '../../../domain/test-run.ts'
+import { describeEstimate } from '../../../explain/estimate.ts'
 import type { Explanation, NextStep } from '../../../explain/explain-pull-request.ts'
 import {
   explanationProse,
@@ -25,7 +25,6 @@ import { shorten } from '../../../values/format.ts'
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
 import { readRecord } from '../shared/reads.ts'
-import { describeTimeToMerge } from '../shared/time-to-merge.ts'
 
 /** What is to be explained: pull requests, and those that test runs test. */
 export interface ExplainedItems {
@@ -53,13 +52,8 @@ export async function explainAll(
   const steps: NextStep[] = []
   const print = async (pullRequest: PullRequest, explanation: Explanation): Promise<void> => {
     const url = urlOfPullRequest(pullRequest.repo, pullRequest.pr)
-    const queueState = explanation.queue?.state ?? ''
-    // That the queue is paused is said already.
-    const isRunning = !canResume(queueState)
-    const time =
-      isOnly && isRunning && isQueued(explanation)
-        ? await describeTimeToMerge(pullRequest, queueState, cli)
-        : undefined
+    const { estimate } = explanation
+    const time = isOnly && estimate !== null && isQueued(explanation) ? describeEstimate(estimate) : undefined
     const lines = isOnly
       ? explanationProse(explanation, url, cli.serviceTime.startedAt(), time)
       : [...findingLines(explanation, url, cli.serviceTime.startedAt()), ...resubmissionLines(explanation)]

@@ -21,7 +21,7 @@ import {
 } from '../../../output/view.ts'
 import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts'
 import { placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
-import { describeTimeToMerge } from '../shared/time-to-merge.ts'
+import { describeTimeToMerge } from './time-to-merge.ts'
 
 /** The longest text of the service that is shown whole, in characters. */
 const maxTextLength = 200
@@ -195,8 +195,8 @@ export async function viewPullRequest(
   const events = eventRows(record).map(event => ({ ...event, ...address }))
   const isWaiting = stateOf(record) !== 'NOT_READY' && terminalOutcome(stateOf(record)) === undefined
   const time =
-    queue !== undefined && showsSheet && isWaiting
-      ? await describeTimeToMerge({ repo, targetBranch }, stateOf(queue), cli)
+    queue !== undefined && number !== undefined && showsSheet && isWaiting
+      ? await describeTimeToMerge({ repo, targetBranch, pr: number }, queue, cli)
       : undefined
   const isTimeline = includeTimeline === true && cli.options.fields.length === 0
   return {
