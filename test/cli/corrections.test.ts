@@ -224,7 +224,8 @@ describe('the hint is something else', () => {
   test('an unknown operation of `api` is sent, and a 404 names the nearest', async () => {
     const { err, requests } = await mergeq('api getQueues', { answer: () => ({ status: 404 }) })
     expect(requests).toHaveLength(1)
-    expect(err).toContain("mergeq knows no operation named 'getQueues'. Did you mean getQueue?")
+    expect(err).toContain("mergeq knows no operation named 'getQueues'. It was sent with POST")
+    expect(err).toContain('Did you mean getQueue?')
     const other = await mergeq('api repos/acme/web', { answer: () => ({ status: 404 }) })
     expect(other.err).toContain('To list them, run: mergeq api --help')
   })
