@@ -1,8 +1,8 @@
 import { memoize } from '../base/scheduling.ts'
 import { pullRequestStates } from '../domain/states.ts'
-import { renderLines, type StyledLine, stateSpan, styled } from './styled-text.ts'
+import { plainText, renderLines, type StyledLine, stateSpan, styled } from './styled-text.ts'
 import { createTableRenderer, type TableOptions } from './table.ts'
-import { textWidth, truncateLine } from './text-width.ts'
+import { commandFits, textWidth, truncateLine } from './text-width.ts'
 import type { Screen, Writer } from './view.ts'
 
 /** The terminal that a frame is drawn for, and what is scrolled to. */
@@ -44,7 +44,9 @@ export function drawFrame(screen: Screen, footer: readonly StyledLine[], options
   const { heading: head = [], columns = [], rows = [] } = screen
   const size = { ...options, columns: options.columns - 1 }
   const toLines = (text: string) => text.split('\n').slice(0, -1)
-  const draw = (lines: readonly StyledLine[]) => toLines(renderLines(lines, size))
+  // The terminal cuts what is wider, and a part of a command would be another one.
+  const isWhole = (line: StyledLine) => commandFits(plainText(line), size.columns)
+  const draw = (lines: readonly StyledLine[]) => toLines(renderLines(lines.filter(isWhole), size))
   const heading = draw(head)
   const foot = draw([...(screen.footer ?? []), ...footer])
   const minWidths = columns.map(({ format }, index) =>

@@ -84,6 +84,10 @@ const commandAtEnd =
 /** Whether a line is or ends with a command. */
 export const endsWithCommand = (line: string): boolean => commandAtEnd.test(line)
 
+/** Whether the command at the end of a line, if there is one, fits a width in columns. */
+export const commandFits = (line: string, maxWidth: number): boolean =>
+  textWidth(commandAtEnd.exec(line)?.[0] ?? '') <= maxWidth
+
 /** Matches a command inside a sentence, which is kept on one line where it fits. */
 const quotedCommand = /`mergeq [^`]*`/g
 

@@ -160,6 +160,20 @@ describe('a frame', () => {
     )
   })
 
+  test.each([40, 48, 80, 120])('no part of a command is shown at %i columns', columns => {
+    const command = 'mergeq queue resume --target-branch release/2.4'
+    for (const label of ['', 'To resume it, run: ', 'If you manage the queue: ']) {
+      const { lines } = drawFrame({ heading: [`${label}${command}`] }, [], {
+        ...page(columns, 12),
+        color: false,
+      })
+      const found = lines.filter(line => line.includes('mergeq'))
+      expect(found.map(line => line.replace(label, '').trim())).toEqual(
+        columns > command.length ? [command] : [],
+      )
+    }
+  })
+
   const thirty = Array.from({ length: 30 }, (_, index) => ({ prNumber: index + 1, position: index + 1 }))
   const scrolled = (offset: number, view = shapeOf(thirty, ['head'])) =>
     drawFrame(view, ['', 'foot'], { ...page(60, 12), color: false, offset, scrollHint: 'j, k' })
