@@ -3,8 +3,10 @@ import { get, type Json } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import { parseUrl } from '../base/url.ts'
 import type { ServiceHost } from '../host/host.ts'
+import { isPullRequestReference, parsePullRequest } from '../values/pull-request.ts'
 import {
   isSameRepository,
+  parseRepository,
   type Repository,
   readHost,
   readRepository,
@@ -187,11 +189,27 @@ export function ciSource(
     },
     async pr() {
       const head = await readHead()
-      if (!isQueueBranch(head)) return readPullRequest()
-      throw usageError(
-        `This job runs on ${head?.value}, a test branch of the merge queue, not the branch of a pull request.`,
-        "Specify a pull request (123, '#123' or its URL), or set MERGEQ_PR.",
+      const hint = "Specify a pull request (123, '#123' or its URL), or set MERGEQ_PR."
+      if (isQueueBranch(head))
+        throw usageError(
+          `This job runs on ${head?.value}, a test branch of the merge queue, not the branch of a pull request.`,
+          hint,
+        )
+      const found = await readPullRequest()
+      const url = env[found?.origin ?? ''] ?? ''
+      const named = isPullRequestReference(url) ? parsePullRequest(url).repo : undefined
+      const built = (await finders.repo?.())?.value
+      // The job of a fork may name the pull request in its parent.
+      if (
+        named !== undefined &&
+        built !== undefined &&
+        !isSameRepository(parseRepository(named), parseRepository(built))
       )
+        throw usageError(
+          `${found?.origin} names #${found?.value} of ${named}, but this job is one of ${built}.`,
+          hint,
+        )
+      return found
     },
     async sha() {
       const headSha = await first(system.headSha, commitPattern)

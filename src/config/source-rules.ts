@@ -114,6 +114,17 @@ export const storedRepository: Rule = async (stored, context) => {
   return here
 }
 
+/** The pull request of a CI job is one of the repository of the job: a command about another one names its own. */
+export const jobPullRequest: Rule = async (found, { ci, repo }) => {
+  const [job, used] = [await (await ci()).find('repo'), await repo()]
+  const built = job && readRepository(job.value)
+  if (built === undefined || used === undefined || isSameRepository(built, used)) return found
+  throw usageError(
+    `#${found.value} (${found.origin}) is a pull request of ${repositoryName(built)}, not of ${repositoryName(used)}.`,
+    "Specify a pull request (123, '#123' or its URL), or set MERGEQ_PR.",
+  )
+}
+
 /** A stored target branch belongs to the repository that is stored with it, and holds everywhere if none is. */
 export const storedBranch: Rule = async (stored, { profile, repo }) => {
   const named = await profile.find('repo')

@@ -54,7 +54,9 @@ export const sources: readonly Source[] = [
     name: 'CI job',
     repo: 'the variables of the job',
     targetBranch: 'the base of its pull request, else the branch that is built',
+    rules: { pr: 'jobPullRequest' },
     except: [
+      'The command is about another repository than that of the job: the pull request of the job is not used (2)',
       'A job without a pull request that builds another branch than the default one: a change is 2, a read uses the default branch',
     ],
   },

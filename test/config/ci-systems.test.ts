@@ -235,6 +235,15 @@ describe('Values are only values', () => {
     expect(await settingsOf(host)).toEqual({ targetBranch: 'release/2.4' })
   })
 
+  test('a number that belongs to another repository than the job is refused', async () => {
+    const { env } = jobOf('circleci', 'pull request')
+    const ofFork = { ...env, CIRCLE_REPOSITORY_URL: 'git@github.com:me/web.git' }
+    expect(await settingsOf(worldOf(ofFork).host)).toMatchObject({
+      repo: 'github.com/me/web',
+      pr: '! CIRCLE_PULL_REQUESTS names #123 of github.com/acme/web, but this job is one of github.com/me/web.',
+    })
+  })
+
   test('a test run is a UUID at the end of a test branch', async () => {
     const { env } = jobOf('gitlab', 'push')
     for (const [name, value] of [

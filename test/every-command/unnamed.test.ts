@@ -105,6 +105,16 @@ describe.each(commands.map(({ command, definitions }) => ({ command, definitions
       },
     )
 
+    test('the pull request of a CI job is none of another repository', async () => {
+      const job = { ...ciJob, GITHUB_REPOSITORY: 'acme/web' }
+      const byOption = await run(command, ['-R', 'acme/api'], { env: job })
+      const byVariable = await run(command, [], { env: { ...job, MERGEQ_REPO: 'acme/api' } })
+      for (const { code, changed, err } of [byOption, byVariable]) {
+        expect({ code, changed }).toEqual({ code: 2, changed: [] })
+        expect(err).toContain('is a pull request of github.com/acme/web, not of github.com/acme/api.')
+      }
+    })
+
     test('a CI job without a pull request guesses, and asks nobody', async () => {
       const job = {
         CI: 'true',
