@@ -16,7 +16,7 @@ messages='
   | ["#\(.pr)", (.author // empty | "of \(.)"), $left["\(.to)"], "the queue for \(.targetBranch) of \(.repo)."] as $what
   | [
       ($what | join(" ")),
-      .reason // "The reason is not known yet.",
+      .reason // (if .to == "MERGED" then "" else "The reason is not known yet." end),
       ([select(.to != "MERGED") | .by, .actor] | map(values) | if length > 0 then "Caused by: \(join(", "))." else "" end),
       if .mayBeMerged then "It may have merged all the same: look at the target branch first."
       else $advice[.again // "look"] // $advice.look end,

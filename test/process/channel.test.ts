@@ -29,6 +29,7 @@ const lines = [
   left(7, 'FAILED', { reason: 'Unclear.', again: 'look', mayBeMerged: true }),
   left(8, null, { repo: 'git.acme.example/acme/api', targetBranch: 'dev' }),
   left(9, 'FAILED', { reason: 'New.', again: 'word-of-tomorrow', mayBeMerged: false }),
+  left(10, 'MERGED', { reason: null, again: 'done' }),
   // What --since has of a pull request that was told already.
   left(9, 'FAILED', { reason: 'New.', again: 'word-of-tomorrow', mayBeMerged: false }),
 ]
@@ -43,6 +44,7 @@ const messages = [
   `#7 failed in ${main} Unclear. It may have merged all the same: look at the target branch first. ${url(7)}`,
   '#8 left the queue for dev of git.acme.example/acme/api. The reason is not known yet. Look at it before you submit it again. https://git.acme.example/acme/api/pull/8',
   `#9 failed in ${main} New. Look at it before you submit it again. ${url(9)}`,
+  `#10 merged in ${main} ${url(10)}`,
 ]
 
 describe('docs/channel.md', { timeout: 60_000 }, () => {
