@@ -414,6 +414,8 @@ export interface LandResult extends WaitResult {
    * submitted; null if that is not known.
    */
   readonly submitted: boolean | null
+  /** Whether it was in the queue before the first submission; not given after later ones. */
+  readonly wasQueued?: boolean
   /** How many submissions there were, with one that was in the queue already. */
   readonly attempts: number
 }

@@ -133,6 +133,9 @@ export async function createResult(
     ...(isOver && words),
     ...(isStacked(tracked.record, targetBranch) && { stacked: true }),
     ...(submitOptions && { submitted: wasSubmitted(attempt) }),
+    ...(submitOptions &&
+      attempt.number === 1 &&
+      attempt.wasQueued !== undefined && { wasQueued: attempt.wasQueued }),
     ...(submitOptions?.attempts !== undefined && { attempts: attempt.number }),
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,

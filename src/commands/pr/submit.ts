@@ -31,6 +31,7 @@ import { submittedField, waitColumns, waitResult } from './shared/wait/records.t
 
 const submitReceiptRecord = extended(receiptRecord, {
   submitted: 'boolean | null',
+  wasQueued: optional('boolean'),
   stacked: optional('boolean'),
 })
 
@@ -125,15 +126,16 @@ export const prSubmitCommand = command({
       const record = before ?? checked
       const base = describeBase(pr, record, targetBranch)
       if (base !== undefined) await cli.logger.info(base)
+      const wasQueued = record?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
       const shown = show(
         sent,
-        record?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
+        wasQueued
           ? describeResubmission(pullRequest, record ?? {}, params)
           : `${changeSentence(submitPullRequest, pullRequest)}.`,
       )
-      return isStacked(record, targetBranch)
-        ? { ...shown, ...singleRecord({ ...shown.records[0], stacked: true }) }
-        : shown
+      if (record === undefined && !wasQueued) return shown
+      const stacked = isStacked(record, targetBranch) ? { stacked: true } : {}
+      return { ...shown, ...singleRecord({ ...shown.records[0], wasQueued, ...stacked }) }
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
     const code = await forEach(cli, submitPullRequest, pullRequests, submit, { atOnce: 1 })

@@ -267,7 +267,9 @@ describe('a submission that the service refuses because the pull request is in t
       const json = await run(`${flags} --json`)
       expect({ code: json.code, receipts: documentsIn(json.out) }).toEqual({
         code: 0,
-        receipts: [{ ...receipt, ok: true, delivery: 'confirmed-by-read', submitted: false }],
+        receipts: [
+          { ...receipt, ok: true, delivery: 'confirmed-by-read', submitted: false, wasQueued: true },
+        ],
       })
       const row = await run(flags)
       expect(row.out).toBe('7\ttrue\tconfirmed-by-read\t#7 was already queued for main of acme/web.\n')
@@ -393,5 +395,44 @@ describe('a submission whose base is another branch', () => {
     }
     expect(await send('feature-1')).toEqual({ stacked: true, isTold: true })
     expect(await send('main')).toEqual({ stacked: undefined, isTold: false })
+  })
+})
+
+describe('whether it was queued already', () => {
+  const head = '4f2a9c1e'.repeat(5)
+  const where = '-R acme/web -b main'
+
+  /** The receipt or the result of a submission that the service accepts. */
+  async function submitted(flags: string, isQueued: boolean) {
+    let isSent = false
+    const answer: Script = ({ path }) => {
+      if (path.endsWith('/submitPullRequest')) isSent = true
+      if (path.endsWith('/submitPullRequest')) return { body: 'OK' }
+      const before = { prNumber: 7, prSha: head, state: 'PENDING', isCurrentlySubmittedToQueue: isQueued }
+      const merged = { prNumber: 7, prSha: head, state: 'MERGED', stateChangedAt: '2026-01-05T12:00:01.000Z' }
+      return { body: JSON.stringify(isSent ? merged : before) }
+    }
+    const { out } = await mergeq(`pr submit 7 ${where} ${flags}`, { answer })
+    return out
+  }
+
+  test('is in the JSON where a record was read before', async () => {
+    for (const wasQueued of [true, false]) {
+      const result = await submitted('--wait --json --timeout 30s --interval 1s', wasQueued)
+      expect(JSON.parse(result)).toMatchObject({ submitted: true, wasQueued })
+    }
+    const receipt = await submitted(`--match-head ${head} --json`, true)
+    expect(JSON.parse(receipt)).toMatchObject({ submitted: true, wasQueued: true })
+  })
+
+  test('is not in a receipt where nothing was read before', async () => {
+    const receipt = JSON.parse(await submitted('--json', true))
+    expect(receipt).toMatchObject({ ok: true, submitted: true })
+    expect(receipt).not.toHaveProperty('wasQueued')
+  })
+
+  test('is in the sentence of the row', async () => {
+    const row = await submitted(`--match-head ${head}`, true)
+    expect(row).toContain('\t#7 was already queued for main of acme/web.\n')
   })
 })

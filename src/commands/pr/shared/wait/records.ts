@@ -29,7 +29,10 @@ export const waitResult = (more: RecordType['fields'] = {}): RecordType =>
   })
 
 /** What a result of a wait that submits has besides. */
-export const submittedField = { submitted: optional('boolean | null') }
+export const submittedField = {
+  submitted: optional('boolean | null'),
+  wasQueued: optional('boolean'),
+}
 
 export const waitColumns = columns(
   ['PR', 'pr', 'pr'],
