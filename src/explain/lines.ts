@@ -51,7 +51,8 @@ function causeLine({ state, reason, serviceReason, by }: Explanation): readonly 
   if (reason?.includes(word)) return []
   const line =
     by === 'unknown' ? `Who caused it is not known (${word}).` : `Caused by ${causerText(by)} (${word}).`
-  return [[styled(`  ${line}`, 'dim')]]
+  const start = line.indexOf('(')
+  return [[`  ${line.slice(0, start)}`, styled(line.slice(start), 'dim')]]
 }
 
 /** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
@@ -85,7 +86,10 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
   if (style === undefined) return [number, ' ', { text: shorten(text) }, age, position, name]
   const [sign = '', ...words] = text.split(' ')
   const span = (part: string): Span => ({ text: part, style })
-  return [span(sign), ' ', number, ' ', span(words.join(' ')), age, position, name]
+  return [
+    ...[span(sign), ' ', { ...number, style: 'bold' as const }, ' ', span(words.join(' '))],
+    ...[styled(age, 'dim'), styled(`${position}${name}`, 'bold')],
+  ]
 }
 
 /**
@@ -143,7 +147,8 @@ export function joinSteps(steps: readonly NextStep[]): readonly NextStep[] {
 /** Returns a step as a command to copy with its purpose below it, or with its condition before it. */
 function stepLines({ command, when, why }: NextStep): readonly StyledLine[] {
   if (command === null) return [`  ${why}`]
-  return when === undefined ? [`  ${command}`, [styled(`    ${why}`, 'dim')]] : [`  ${when}: ${command}`]
+  const bright = styled(command, 'bold')
+  return when === undefined ? [['  ', bright], [styled(`    ${why}`, 'dim')]] : [[`  ${when}: `, bright]]
 }
 
 /** Returns the steps, those with a condition last, and further lines. */

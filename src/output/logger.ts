@@ -63,11 +63,18 @@ export interface LoggerOptions {
   readonly loadSpinner?: (() => Promise<(text: SpinnerText) => Spinner>) | undefined
 }
 
+/** Returns a line of a hint dimmed, with what is meant and a command to copy in bold. */
+function styleHint(hint: string, { applyStyle }: TextStyles): string {
+  if (hint.startsWith('Did you mean')) return applyStyle(hint, 'bold')
+  const [, label = hint, command = ''] = /^(|.*?: )((?:mergeq|git|export) .*)$/.exec(hint) ?? []
+  return applyStyle(label, 'dim') + applyStyle(command, 'bold')
+}
+
 /** Returns the text of an error with its prefix in red and its hint, which is indented, dimmed. */
-const colorizeError = (text: string, { applyStyle }: TextStyles): string =>
+const colorizeError = (text: string, styles: TextStyles): string =>
   text
-    .replace(/^mergeq:/, prefix => applyStyle(prefix, 'red'))
-    .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + applyStyle(hint, 'dim'))
+    .replace(/^mergeq:/, prefix => styles.applyStyle(prefix, 'red'))
+    .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + styleHint(hint, styles))
 
 /** The time before the spinner appears, in milliseconds. */
 const spinnerDelay = 200

@@ -223,7 +223,7 @@ describe('shapes', () => {
       `flaky list ${org}`,
       'flaky-tests/list-failing-tests',
       { tests: [{ id }], page: {} },
-      /^RATE.*\n +- +- +\w{8} +-\n/,
+      /^PRS.*\n +- +\w{8} +-\n/,
     ],
   ])('%s shows a dash for a field that is missing', async (words, operation, document, expected) => {
     const { out } = await mergeq(`${words} --color never`, {

@@ -226,11 +226,16 @@ describe('a locale that is not UTF-8', () => {
   })
 })
 
-test('an error has a red prefix and a dimmed hint on a terminal with colors', async () => {
+test('an error has a red prefix, and what was meant and commands are bold in its dimmed hint', async () => {
   const { err } = await mergeq('pr get x -R acme/web -b main', { terminal: true, columns: 200 })
   expect(err).toMatch(
-    /^\u001B\[31mmergeq:\u001B\[39m 'x' is not a pull request\.\n {2}\u001B\[2m.*\u001B\[22m\n$/,
+    /^\u001B\[31mmergeq:\u001B\[39m 'x' is not a pull request\.\n {2}\u001B\[1mDid you mean: .*\u001B\[22m\n$/,
   )
+  const { err: advice } = await mergeq('pr wait -R acme/web -b main --nothing', {
+    terminal: true,
+    columns: 200,
+  })
+  expect(advice).toMatch(/\n {2}\u001B\[2m.*: \u001B\[22m\u001B\[1mmergeq .*\u001B\[22m\n$/)
   const { err: plainError } = await mergeq('pr get x -R acme/web -b main', {
     terminal: true,
     env: { NO_COLOR: '1' },

@@ -52,11 +52,13 @@ const listSort: Input<TestOrder | undefined> = {
 
 const failingColumns = [...measureColumns, ...lastColumns]
 
-/** The columns on a terminal: how bad a test is, whose it is, and its name. */
+const { priority: _, ...alwaysId } = idColumn
+
+/** The columns on a terminal: how bad a test is, whose it is, and its name. Where it is narrow, the rate goes first. */
 const failingScreenColumns = (rates: RateFormat): readonly Column[] => [
-  rateColumn(rates),
+  { ...rateColumn(rates), priority: 5 },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
-  idColumn,
+  alwaysId,
   ownerColumn,
   { title: 'STATUS', format: 'state', priority: 4, yieldsToText: true, path: 'status.value' },
   nameColumn,
@@ -73,7 +75,7 @@ const orderTexts: Readonly<Record<TestOrder, string>> = {
 
 export const flakyListCommand = command({
   name: 'flaky list',
-  summary: 'List the tests that failed in a time range, flaky or not',
+  summary: 'List tests that failed in a time range, flaky or not (for flaky ones: flaky unhealthy)',
   operation: listFailingTests,
   options: {
     ...paramsOf(listFailingTests),
@@ -100,7 +102,7 @@ export const flakyListCommand = command({
 
 /** Returns the lines below the list on a terminal, or the sentence if no test is listed. */
 function listEnding(
-  { records, shown, total = shown, hidden, complete, isBroken }: ListEnd & Pick<ListPage, 'records'>,
+  { records, shown, total = shown, hidden, isBroken }: ListEnd & Pick<ListPage, 'records'>,
   { sort, since, until, pageToken }: ParamValues<typeof listFailingTests.params>,
   { serviceTime, settings: { commandLine } }: Cli,
 ): ListEnding | undefined {
@@ -132,12 +134,7 @@ function listEnding(
   return {
     footer: [
       `${count}, ${describeInWords(range, endsNow, since)}${order}. RATE, PRS: 7 days.`,
-      [
-        complete || isBroken ? '' : `All of them: --sort ${sort} -o ndjson. `,
-        id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
-      ],
-      `Flaky or broken: ${commandLine(['flaky', 'unhealthy'])}`,
-      `Quarantined: ${commandLine(['flaky', 'quarantined'])}`,
+      ...(id === undefined ? [] : [`One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`]),
     ],
   }
 }

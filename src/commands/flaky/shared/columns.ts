@@ -8,12 +8,12 @@ export function testTitle(test: JsonObject): string | undefined {
   return variant === '' ? name : `${name ?? '-'} (${variant})`
 }
 
-/** The name of a test: it takes the width that the other columns leave, and is cut before its variant. */
+/** The name of a test: it takes the width that the other columns leave, and is cut in the middle. */
 export const nameColumn: Column = {
   title: 'TEST',
   format: 'text',
   path: 'name',
-  keptEnd: / \([^()]{1,14}\)$/,
+  keptEnd: / \([^()]{1,14}\)$|.{7}[^)]$/u,
   show: testTitle,
 }
 
