@@ -113,7 +113,7 @@ export async function findHelp(
     const title = `Found in the help of (mergeq help <name>${more}):\n`
     return { kind: 'text', text: `${title}${layout.items(found.slice(0, maxResults))}` }
   }
-  const similar = findSimilarName(name, topicNames) ?? findSimilarName(words[0] ?? '', topicNames)
+  const similar = findSimilarName(name, topicNames)
   if (similar !== undefined) return { kind: 'topic', topic: similar }
   if (command !== undefined) return { kind: 'command', path: command }
   throw noHelp(words)
