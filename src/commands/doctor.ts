@@ -98,12 +98,42 @@ function problemLines(state: string, { check, found, fix = '' }: Report): readon
 
 const checkNames = (reports: readonly Report[]): string => reports.map(({ check }) => check).join(', ')
 
+/** What a person is shown of the setup: the settings, and the token among them. */
+const shownSettings = [
+  ['base URL', 'baseUrl'],
+  ['profile', 'profile'],
+  ['token', undefined],
+  ['repository', 'repo'],
+  ['target branch', 'targetBranch'],
+  ['user', 'user'],
+] as const
+
+/** Returns what was found of the setup, each with its source; what a check finds fault with is left to it. */
+async function findSetup(
+  reports: readonly Report[],
+  { settings }: Cli,
+): Promise<ReadonlyMap<string, string>> {
+  const setup = new Map<string, string>()
+  for (const [name, setting] of shownSettings) {
+    const report = reports.find(({ check }) => check === name)
+    if (report !== undefined && report.result !== 'pass') continue
+    const found = setting === undefined ? undefined : await settings.find(setting).catch(() => undefined)
+    const text = found === undefined ? report?.found : `${found.value} (${found.origin})`
+    if (text !== undefined) setup.set(name, text)
+  }
+  return setup
+}
+
 /**
- * Returns the reports as a checklist for a terminal: what passed on one line (with `verbose`, each with what
+ * Returns the reports as a checklist for a terminal: the setup, what passed on one line (with `verbose`, each with what
  * was found), then what there is none of and what was skipped, the warnings and the failures with their
  * fixes, and a line with the result.
  */
-function checklist(reports: readonly Report[], verbose: boolean): readonly StyledLine[] {
+function checklist(
+  reports: readonly Report[],
+  setup: ReadonlyMap<string, string>,
+  verbose: boolean,
+): readonly StyledLine[] {
   const byResult = (result: Outcome['result']) => reports.filter(report => report.result === result)
   const passed = byResult('pass')
   const skipped = byResult('skip')
@@ -112,7 +142,11 @@ function checklist(reports: readonly Report[], verbose: boolean): readonly Style
   const lines: StyledLine[] = []
   // At least the check of the CI job passes.
   if (verbose) for (const { check, found } of passed) lines.push([signSpan('PASS'), ` ${check}: ${found}`])
-  else lines.push([signSpan('PASS'), ` ${checkNames(passed)}`])
+  else {
+    const width = Math.max(...[...setup.keys()].map(name => name.length))
+    for (const [name, found] of setup) lines.push(`  ${name.padEnd(width)}  ${found}`)
+    lines.push([signSpan('PASS'), ` ${checkNames(passed.filter(({ check }) => !setup.has(check)))}`])
+  }
   const absent = byResult('none')
   if (absent.length > 0) lines.push([signSpan('SKIPPED'), ` ${checkNames(absent)}: none`])
   for (const reason of new Set(skipped.map(({ found }) => found))) {
@@ -155,10 +189,11 @@ export const doctorCommand = command({
       return 0
     }
     const reports = await runChecks(cli)
+    const setup = cli.results === 'screen' ? await findSetup(reports, cli) : new Map<string, string>()
     await printer.print({
       records: reports.map(reportRecord),
       columns: checkColumns,
-      screen: () => ({ heading: checklist(reports, options.verbose) }),
+      screen: () => ({ heading: checklist(reports, setup, options.verbose) }),
     })
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
