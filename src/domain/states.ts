@@ -1,5 +1,6 @@
 import type { ErrorKind } from '../base/errors.ts'
 import { getString, type Json, type JsonObject } from '../base/json.ts'
+import { shorten } from '../values/format.ts'
 
 /** The known states of a pull request (docs/reference/service.md, "Pull request states"). */
 export const pullRequestStates = [
@@ -29,10 +30,14 @@ export const normalizeState = (state: string): string => {
 /** Whether two states are the same, in any case. */
 export const isSameState = (one: string, other: string): boolean => one.toUpperCase() === other.toUpperCase()
 
-/** Returns the words of a state for a person: `pending failure`. A text that is no known state is returned unchanged. */
+const maxStateWords = 200
+
+/** Returns the words of a state for a person: `pending failure`. A text that is no known state is only cut. */
 export function stateWords(state: string): string {
   const known = normalizeState(state)
-  return knownStates.includes(known) ? known.toLowerCase().replaceAll('_', ' ') : state
+  return knownStates.includes(known)
+    ? known.toLowerCase().replaceAll('_', ' ')
+    : shorten(state, maxStateWords)
 }
 
 /** The normalized `state` of a record of a pull request or a queue; empty without one. */

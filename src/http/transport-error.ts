@@ -222,7 +222,7 @@ function failureAfterwards({ name, code = '' }: Errno, info: RequestInfo): Failu
   if (timedOut.test(code) || code === timeLimitCode)
     return {
       sentState: began ? 'ambiguous' : 'not-sent',
-      message: `${host} did not send a complete response within ${limit / 1_000}s`,
+      message: `${host} did not send a complete response within ${Math.round(limit / 100) / 10}s`,
       hint: `Try again later, or raise the time limit with ${nameOf('timeout')}.${began ? '' : ` ${nothingSent}`}`,
     }
   if (name === 'HTTPParserError' || notHttp.test(code))

@@ -6,7 +6,7 @@ import { getString } from '../base/json.ts'
 import { mergeDoubtTime } from '../domain/reasons/reasons.ts'
 import { describeBase, isStacked } from '../domain/stacks.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
-import { formatDuration, joinTruncated } from '../values/format.ts'
+import { formatDuration, joinTruncated, shorten } from '../values/format.ts'
 import { queueName } from '../values/repository.ts'
 import type { Step } from './machine.ts'
 import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
@@ -143,7 +143,7 @@ async function reportRound(
     const { item, change, end } = standing
     await reportRemarks(standing, wait)
     if (change !== undefined && !isKnownState(change.to))
-      await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
+      await logger.warnOnce(`Unknown state ${shorten(change.to, 200)}; still waiting.`)
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
     if (end !== undefined) await reportLast(standing, wait, observer)

@@ -314,3 +314,26 @@ describe('shapes that the document does not show', () => {
     expect({ code, state: JSON.parse(out).state }).toEqual({ code: 0, state: 'MERGED' })
   })
 })
+
+test('a state that is not known is cut in sentences, and whole in JSON', async () => {
+  const state = 'x'.repeat(5_000)
+  const answer = ({ path }: Seen) => ({
+    body: JSON.stringify(
+      path.endsWith('/getQueue') ? { state, enqueuedPullRequests: [] } : { prNumber: 7, state },
+    ),
+  })
+  for (const line of ['queue get', 'queue pause --yes', 'pr explain 7']) {
+    const { out, err } = await run(line, answer)
+    expect(`${out}${err}`, line).not.toContain('x'.repeat(201))
+  }
+  const waited = await run('pr wait 7 --timeout 2s --interval 1s', answer)
+  expect(waited.err).toContain(`Unknown state ${'x'.repeat(199)}…; still waiting.`)
+  for (const line of ['queue get --json', 'pr get 7 --json'])
+    expect(JSON.parse((await run(line, answer)).out).state).toBe(state)
+})
+
+test('the time limit in an error is rounded', async () => {
+  const silent = () => new Promise<never>(() => undefined)
+  const { err } = await run('pr get 7 --timeout 123ms --retries 0', silent)
+  expect(err).toContain('did not send a complete response within 0.1s')
+})

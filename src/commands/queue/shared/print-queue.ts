@@ -13,6 +13,7 @@ import { read, show } from '../../../command/send.ts'
 import type { ParsedArgs } from '../../../config/settings.ts'
 import { positionEntries } from '../../../domain/queue-entries.ts'
 import { type Column, columns, pullRequestCsvColumns } from '../../../output/view.ts'
+import { shorten } from '../../../values/format.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
 import { notReadySentence, queueScreen } from './screen.ts'
 
@@ -115,7 +116,7 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
   if (results === 'rows' && saysMore) {
     const sentences = [
       `No pull requests are queued for ${queueName(place)}.`,
-      `The queue is ${state ?? 'in an unknown state'}.`,
+      `The queue is ${typeof state === 'string' ? shorten(state, 200) : 'in an unknown state'}.`,
       notReadySentence(activity.notReady) ?? [],
     ]
     await logger.info(sentences.flat().join(' '))
