@@ -8,13 +8,14 @@ function distanceBetween(typed: string, name: string): number {
   const distance = leven(typed, name)
   const differing = distance === 2 && sortLetters(typed) === sortLetters(name) ? 1 : distance
   const [shorter, longer] = [typed.length, name.length].sort((a, b) => a - b) as [number, number]
-  const isNear = differing === 0 || (differing === 1 ? longer > 2 : differing === 2 && shorter > 4)
+  const isNear =
+    differing === 0 || (differing === 1 ? longer > 2 : differing === 2 && (shorter > 4 || longer > 5))
   return isNear ? differing : Number.POSITIVE_INFINITY
 }
 
 /**
  * Returns the name that was probably meant by a mistyped one: the nearest, if at most two letters
- * differ, and with less than five letters one. Undefined if there is none or several. Upper case and separators do not count.
+ * differ, and in short names one. Undefined if there is none or several. Upper case and separators do not count.
  */
 export function findSimilarName<N extends string>(typed: string, names: readonly N[]): N | undefined {
   const distance = (name: string) => distanceBetween(normalizeName(typed), normalizeName(name))

@@ -320,6 +320,7 @@ pr sumbit 5                           > pr submit 5
 pr submti 5                           > pr submit 5
 pr canel 5                            > pr cancel 5
 pr cancle 5                           > pr cancel 5
+pr cnel 5                             > pr cancel 5
 pr rstart 5                           > pr restart 5
 pr expalin 5                          > pr explain 5
 pr mrege 5                            > pr submit 5
