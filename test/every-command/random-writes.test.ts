@@ -530,7 +530,10 @@ test('no call of a client says of a service what another one said', async () => 
         const { skew, dated } = scenario
         const facts = { branch: 'main', end, skew, dated }
         const said = results.map(result => ({ ...result }))
-        const wrong = [...waitContradictions(call.line, sandbox, said, facts)]
+        // The clock that two calls share may pass while one of them loads a module: how long it took is not judged.
+        const wrong = [...waitContradictions(call.line, sandbox, said, facts)].filter(
+          text => !text.startsWith('it took '),
+        )
         const isReached = said.every(({ outcome }) => outcome === 'reached')
         const key = pullKey(repository, 'main', 7)
         if (isReached && !call.isLanding && !wasUnderTest(sandbox, { key, at: noon - latestShown }, end))
