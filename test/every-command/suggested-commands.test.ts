@@ -87,7 +87,7 @@ describe('a suggested command runs nothing that the service made up', () => {
 })
 
 test.each([
-  ['flaky list', [{ id: 'x', name: 'a' }], ['flaky get x', 'flaky unhealthy', 'flaky quarantined']],
+  ['flaky list', [{ id: 'x', name: 'a' }], ['flaky get x']],
   ['flaky list', [], ['flaky list --since 30d']],
   ['flaky unhealthy', [], ['flaky list']],
 ])('%s of %j suggests commands for the same repository and organization', async (line, tests, commands) => {
