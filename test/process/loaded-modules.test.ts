@@ -105,7 +105,20 @@ const kinds: readonly Kind[] = [
   [`pr get 7 ${where} --dry-run`, 0, [...prGet, 'shared.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
-  [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs', 'shared.cjs'], [...dear, ...secure]],
+  // Its sheet says in words why a pull request left.
+  [
+    `pr get 7 ${where} -o table`,
+    0,
+    [
+      ...prGet,
+      'commands-pr.cjs',
+      'http-http-client.cjs',
+      'http-undici.cjs',
+      'output-table.cjs',
+      'shared.cjs',
+    ],
+    [...dear, ...secure],
+  ],
   [`pr get 7 ${where} -o csv`, 0, [...request, 'papaparse.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
   ['config path', 0, ['commands-config-path.cjs'], [...dear, ...secure]],
@@ -152,7 +165,8 @@ describe('what an install weighs', () => {
     // A kilobyte for the time of the service, from which a watched queue counts.
     ['library-waits.cjs', 36],
     ['library-explanations.cjs', 26],
-    ['library-shared.cjs', 28],
+    // 0.2 KB more for readings, submissions and pauses that are kept by service: two services share nothing.
+    ['library-shared.cjs', 28.5],
   ])('%s has at most %i KB', (name, kilobytes) => {
     expect(statSync(join('dist', name)).size / 1000).toBeLessThan(kilobytes)
   })
