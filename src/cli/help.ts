@@ -104,7 +104,7 @@ function renderCommandHelp(command: RegisteredCommand, layout: Layout): string {
     ...layout.section('Advanced', layout.options(flagsOf(doc, true))),
     ...layout.section('Exit codes', formatExitCodes(doc.exitCodes, layout)),
     ...layout.section('Output', output),
-    layout.paragraph('Learn more: mergeq --help (global flags), mergeq help topics, mergeq help <word>'),
+    layout.paragraph('Learn more: mergeq --help, mergeq help topics, mergeq help <topic>'),
   ].join('\n')
 }
 
