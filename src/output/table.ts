@@ -8,6 +8,7 @@ import {
   renderLines,
   stateSpan,
   stateStyle,
+  styled,
   type TerminalStyle,
 } from './styled-text.ts'
 import { breakLongWords, cutLongValue, textWidth, truncateCell, wrapLines } from './text-width.ts'
@@ -119,6 +120,10 @@ export function createTableRenderer({ columns = [], rows: firstRows = [] }: Scre
     format === 'prose' ? maxOf(sampleTexts, texts => maxUrlWidth(texts[index] ?? '')) : 0,
   )
   const shown = layoutColumns(columns, contentWidths, urlWidths, options.columns)
+  // A column without values is missed by nobody.
+  const leftOut = columns.filter(
+    (column, index) => contentWidths[index] !== 0 && !shown.some(each => each.column === column),
+  )
   const truncate = (text: string, width: number, end = '') =>
     `${truncateCell(text.slice(0, text.length - end.length), width - textWidth(end))}${end}`
   const renderCell = (value: Json | undefined, text: string, column: Column, width: number) => {
@@ -135,6 +140,8 @@ export function createTableRenderer({ columns = [], rows: firstRows = [] }: Scre
   return {
     /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
     contentWidths,
+    /** The titles of columns with values for which the terminal is too narrow. */
+    leftOut: leftOut.map(({ title }) => title).filter(title => title !== ''),
     /** Yields the column titles and the rows as texts of whole lines. */
     *draw(rows: readonly JsonObject[]): Generator<string> {
       let widths = shown.map(({ width }) => width)
@@ -169,7 +176,12 @@ export function createTableRenderer({ columns = [], rows: firstRows = [] }: Scre
 export function* renderScreen(screen: Screen, options: TableOptions): Generator<string> {
   const { heading = [], rows = [], footer = [] } = screen
   yield renderLines(heading, options)
-  if (rows.length > 0) yield* createTableRenderer(screen, options).draw(rows)
+  if (rows.length > 0) {
+    const table = createTableRenderer(screen, options)
+    yield* table.draw(rows)
+    if (table.leftOut.length > 0)
+      yield renderLines([[styled(`Left out: ${table.leftOut.join(', ')}`, 'dim')]], options)
+  }
   yield renderLines(footer, options)
 }
 

@@ -67,16 +67,18 @@ describe('the columns of a table', () => {
     ])
   })
 
-  test('with the highest number go first; the text is cut at its end', () => {
+  test('with the highest number go first, and are named; the text is cut at its end', () => {
     expect(linesOf(view, 58)).toEqual([
       'PR  STATE              FOR  TITLE',
       '#5  ◐ testing          4m   Cache the suggestions of the …',
       '#6  ! pending failure  3h   Speed up the order export',
+      'Left out: AUTHOR',
     ])
     expect(linesOf(view, 50)).toEqual([
       'PR  STATE              TITLE',
       '#5  ◐ testing          Cache the suggestions of t…',
       '#6  ! pending failure  Speed up the order export',
+      'Left out: FOR, AUTHOR',
     ])
   })
 
