@@ -41,15 +41,16 @@ async function openSandbox(
   { clock, env, files }: Host,
 ) {
   const { startSandbox } = await import('../../../sandbox/sandbox.ts')
-  const settings = await files.createTemporary().catch(error => {
+  const file = tokenFile === undefined ? undefined : files.absolute(tokenFile)
+  if (file !== undefined) await writeToken(file, sandboxToken, files)
+  const sandbox = await startSandbox({ ...values, queues, now: () => clock.now() })
+  const settings = await files.createTemporary().catch(async error => {
+    await sandbox.close()
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `No temporary directory could be created: ${reason}.`, {
       hint: 'Check that the directory for temporary files exists, and that you can write to it.',
     })
   })
-  const file = tokenFile === undefined ? undefined : files.absolute(tokenFile)
-  if (file !== undefined) await writeToken(file, sandboxToken, files)
-  const sandbox = await startSandbox({ ...values, queues, now: () => clock.now() })
   const stopped = new AbortController()
   if (file !== undefined) void rotateToken(file, sandbox.rotation, { clock, files }, stopped.signal)
   /** The settings with which commands reach the sandbox. */
