@@ -146,21 +146,17 @@ export const listChecks = ({ settings: { requiredStatuses } }: Queue): readonly 
 
 const conclusions = { succeeded: 'SUCCESS', failed: 'FAILURE', cancelled: 'CANCELLED' } as const
 
-/** Formats the checks of a run: the last one has the result of the run, those before it succeed. */
-function formatChecks(names: readonly string[], runUrl: string, status: SandboxTestRun['status']) {
+/** Formats the checks that reported: the last one has the result of the run. Where one never does, the others succeed. */
+function formatChecks(queue: Queue, runUrl: string, runStatus: SandboxTestRun['status']) {
+  const { silentCheck } = queue.scenario
+  const status = silentCheck === undefined ? runStatus : 'succeeded'
+  const names = listChecks(queue).filter(name => name !== silentCheck)
   return names.map((name, index) => {
     const check = { name, url: `${runUrl}/runs/${encodeURIComponent(name)}` }
     if (status === 'in_progress') return { ...check, status: 'IN_PROGRESS' }
     const conclusion = index < names.length - 1 ? 'SUCCESS' : conclusions[status]
     return { ...check, status: 'COMPLETED', conclusion }
   })
-}
-
-/** Lists the checks that reported. Where one never does, the others have succeeded. */
-function listCheckRuns(queue: Queue, runUrl: string, status: SandboxTestRun['status']) {
-  const { silentCheck } = queue.scenario
-  const reported = listChecks(queue).filter(name => name !== silentCheck)
-  return formatChecks(reported, runUrl, silentCheck === undefined ? status : 'succeeded')
 }
 
 /** The newest status first, `PENDING` last (docs/reference/service.md, "getMergeQueueTestingDetails"). */
@@ -191,7 +187,7 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
     testBranchSha: getTestBranchSha(run),
     createdAt: formatTime(startedAt),
     status,
-    checkSuites: [{ checkRuns: listCheckRuns(queue, runUrl, status) }],
+    checkSuites: [{ checkRuns: formatChecks(queue, runUrl, status) }],
     statusChecks: formatStatusLog(runUrl, status),
     testedPullRequests: tested.map(number => ({
       prNumber: number,

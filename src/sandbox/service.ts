@@ -60,9 +60,14 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
   const endsHold = createHoldCheck()
   let requestCount = 0
 
-  const createResponse = (status: number, { contentType, text }: ResponseText): SandboxResponse => ({
+  const createResponse = (
+    status: number,
+    { contentType, text }: ResponseText,
+    headers: SandboxResponse['headers'] = {},
+  ): SandboxResponse => ({
     status,
     headers: {
+      ...headers,
       'content-type': contentType,
       date: new Date(now()).toUTCString(),
       [sandboxHeader]: '1',
@@ -72,8 +77,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
     body: text,
   })
 
-  const createErrorResponse = (status: number, message: string) =>
-    createResponse(status, dialect.createErrorBody(message))
+  const createErrorResponse = (status: number, message: string, headers?: SandboxResponse['headers']) =>
+    createResponse(status, dialect.createErrorBody(message), headers)
 
   const findOperation = (path: string): ServiceOperation | undefined => {
     const operation = operationsByPath.get(path)
@@ -87,7 +92,7 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
     if (operation === undefined) throw statusError(404, 'Not Found')
     const retryAfter = checkRate(now())
     if (retryAfter !== undefined)
-      return withHeader(createErrorResponse(429, 'Too Many Requests'), 'retry-after', String(retryAfter))
+      return createErrorResponse(429, 'Too Many Requests', { 'retry-after': String(retryAfter) })
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
     if (!hasToken(operation, headers, state))
@@ -140,11 +145,6 @@ function hasToken(
   const isFork = token === '' && run !== '' && name === 'setImpactedTargets'
   return isPublic === true || state.accepts(token) || isFork
 }
-
-const withHeader = (response: SandboxResponse, name: string, value: string): SandboxResponse => ({
-  ...response,
-  headers: { ...response.headers, [name]: value },
-})
 
 /** The length of the time in which requests are counted, in milliseconds: that of the true clock, which clients see. */
 const rateWindow = 10_000

@@ -49,56 +49,47 @@ function submitOne(queue: Queue, { number, priority, noBatch }: SubmitRequest): 
   const known = queue.pullRequests.get(number)
   if (known?.state === 'MERGED') throw statusError(400, `#${number} is already merged.`)
   const isQueued = known !== undefined && isStillQueued(known)
-  const pullRequest = known ?? register(queue, number)
-  if (known !== undefined && !isQueued) known.previousAttempt = { ...known, previousAttempt: undefined }
-  if (priority !== undefined || !isQueued) {
-    pullRequest.usesDefaultPriority = typeof priority !== 'number'
-    pullRequest.priority = typeof priority === 'number' ? priority : defaultPriority
+  const pullRequest = isQueued ? known : createAttempt(queue, number, known)
+  if (priority !== undefined) {
+    pullRequest.usesDefaultPriority = priority === 'default'
+    pullRequest.priority = priority === 'default' ? defaultPriority : priority
   }
-  if (noBatch !== undefined || !isQueued) pullRequest.noBatch = noBatch ?? false
+  if (noBatch !== undefined) pullRequest.noBatch = noBatch
   if (isQueued) {
     // A new priority may change the position.
     if (removeFromList(queue.waiting, pullRequest)) insertWaiting(queue, pullRequest)
     return
   }
-  const { readyAfter } = findScript(queue.scenario, number) ?? {}
-  const { notReady, second } = queue.timings
-  pullRequest.submittedAt = queue.now
-  pullRequest.mergeableAt =
-    queue.now + (readyAfter === undefined ? notReady : Math.round(readyAfter * second))
-  // The number of transitions only grows, so it orders the submits.
-  pullRequest.submitOrder = queue.transitions.length
-  pullRequest.runCount = 0
-  pullRequest.attempts++
-  const isFirst = pullRequest.attempts === 1
-  const turn = [...queue.pullRequests.keys()].indexOf(number)
-  pullRequest.planned = getPlannedEnd(queue.scenario, number, isFirst ? turn : undefined)
-  pullRequest.mergesAt = undefined
+  queue.pullRequests.set(number, pullRequest)
   queue.notReady.add(pullRequest)
   // Every submission comes through the API.
   enterState(queue, pullRequest, { to: 'NOT_READY', reason: 'api_requested' })
 }
 
-function register({ pullRequests, now }: Queue, number: number): PullRequest {
-  const pullRequest: PullRequest = {
+function createAttempt(
+  { pullRequests, transitions, scenario, timings, now }: Queue,
+  number: number,
+  previous: PullRequest | undefined,
+): PullRequest {
+  const { readyAfter } = findScript(scenario, number) ?? {}
+  const delay = readyAfter === undefined ? timings.notReady : Math.round(readyAfter * timings.second)
+  return {
     number,
     submittedAt: now,
-    mergeableAt: now,
-    submitOrder: 0,
-    state: 'NOT_READY',
-    stateChangedAt: now,
-    previousAttempt: undefined,
+    mergeableAt: now + delay,
+    // The number of transitions only grows, so it orders the submits.
+    submitOrder: transitions.length,
+    state: previous?.state ?? 'NOT_READY',
+    stateChangedAt: previous?.stateChangedAt ?? now,
+    previousAttempt: previous && { ...previous, previousAttempt: undefined },
     priority: defaultPriority,
     usesDefaultPriority: true,
     noBatch: false,
     runCount: 0,
-    lastRun: undefined,
-    attempts: 0,
-    planned: undefined,
+    lastRun: previous?.lastRun,
+    planned: getPlannedEnd(scenario, number, previous === undefined ? pullRequests.size : undefined),
     mergesAt: undefined,
   }
-  pullRequests.set(number, pullRequest)
-  return pullRequest
 }
 
 function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean {

@@ -28,23 +28,21 @@ export interface HeadCommit {
 /** The queue keeps the record of a pull request after it left. */
 export interface PullRequest {
   readonly number: number
-  submittedAt: number
+  readonly submittedAt: number
   /** Time at which the pull request becomes mergeable, unless a push delays it. */
   mergeableAt: number
   /** Position in the order of submits; pull requests of equal priority are tested in this order. */
-  submitOrder: number
+  readonly submitOrder: number
   state: PullRequestState
   stateChangedAt: number
-  /** Copy of this record from before the latest submit; undefined after a first submit. */
-  previousAttempt: PullRequest | undefined
+  /** The record from before the latest submit; undefined after a first submit. */
+  readonly previousAttempt: PullRequest | undefined
   /** 0 to 255; a lower number is tested first, and 0 is urgent. */
   priority: number
   usesDefaultPriority: boolean
   noBatch: boolean
   runCount: number
   lastRun: SandboxTestRun | undefined
-  /** How many times it was submitted while it was not in the queue. */
-  attempts: number
   /** What ends this attempt other than its tests. */
   planned: PlannedEnd | undefined
   /** When it turns out to be merged after it failed. */
