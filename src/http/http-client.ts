@@ -1,6 +1,5 @@
 import { extendError, isMergeqError, MergeqError, toMergeqError } from '../base/errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
@@ -182,30 +181,16 @@ export class HttpClient {
     return this.transport
   }
 
-  /** Connects while undici and TLS are loaded: loading takes longer than a packet needs to return. */
   private async loadTransport(url: URL): Promise<Transport> {
     const { isLoopback, beforeRequests, readCertificates } = this.options
-    const proxyFor = (url: URL) => this.proxyFor(url)
-    const isSecure = url.protocol === 'https:'
-    const certificates = () =>
-      readCertificates().catch(error => {
-        connection?.drop()
-        throw error
-      })
-    const limit = Math.min(connectLimit, this.options.limit)
-    const connection =
-      isSecure && proxyFor(url) === undefined ? preconnect(url, limit, createLookup(isLoopback)) : undefined
-    await connection?.started
     // First undici: V8 rejects code that was cached under other flags.
-    const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
+    const { createConnectionPools, createTrust, sendOnce, connectLimit } = await import('./undici.ts')
     await beforeRequests?.()
-    const secureContext = isSecure ? await createTrust(await certificates()) : undefined
     const pools = createConnectionPools({
-      proxyFor,
-      limit,
-      preconnect: connection,
+      proxyFor: url => this.proxyFor(url),
+      limit: Math.min(connectLimit, this.options.limit),
       isLoopback,
-      secureContext,
+      secureContext: url.protocol === 'https:' ? await createTrust(await readCertificates()) : undefined,
     })
     return { pools, sendOnce }
   }

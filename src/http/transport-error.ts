@@ -1,5 +1,4 @@
 import { type ErrorDetails, MergeqError } from '../base/errors.ts'
-import { notLoopbackCode } from './connect.ts'
 import { ProxyConnectionError, type ProxySource } from './proxy.ts'
 
 /** Why an attempt failed, and how far it got (docs/reference/network.md, "Kinds of failure"). */
@@ -240,6 +239,9 @@ function failureAfterwards({ name, code = '' }: Errno, info: RequestInfo): Failu
     hint: 'Try again later.',
   }
 }
+
+/** The code of the error of a loopback name that leads to another machine. */
+export const notLoopbackCode = 'MERGEQ_NOT_LOOPBACK'
 
 /** The code of the error that aborts an attempt when its time is over. */
 export const timeLimitCode = 'MERGEQ_TIME_IS_OVER'

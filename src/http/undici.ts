@@ -1,4 +1,5 @@
-import { isIP, Socket } from 'node:net'
+import dns from 'node:dns'
+import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { buildConnector, Dispatcher } from 'undici'
 import connectBy from 'undici/lib/api/api-connect.js'
@@ -7,7 +8,6 @@ import buildConnectorBy from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
-import { connectLimit, createLookup, type Preconnect } from './connect.ts'
 import {
   decompress,
   type HttpRequest,
@@ -17,7 +17,7 @@ import {
   responseTooLargeError,
 } from './messages.ts'
 import { ProxyConnectionError, proxyAuthorization } from './proxy.ts'
-import { timeLimitCode } from './transport-error.ts'
+import { notLoopbackCode, timeLimitCode } from './transport-error.ts'
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
 const uploadIdleLimit = 15_000
@@ -167,6 +167,8 @@ const flattenHeaders = (
 
 type Connector = buildConnector.connector
 
+/** The longest time for opening a connection, in milliseconds. */
+export const connectLimit = 10_000
 /** The longest pause between two pieces of a response body, in milliseconds. */
 export const idleLimit = 15_000
 const maxHeaderSize = 16 * 1024
@@ -187,7 +189,6 @@ interface ConnectOptions {
   /** The time limit for opening a connection, in milliseconds. */
   readonly limit?: number
   readonly secureContext?: SecureContext | undefined
-  readonly preconnect?: Preconnect | undefined
 }
 
 /** Connections to an address. The caller closes a pool that was created with `isFresh`. */
@@ -207,13 +208,26 @@ export interface ConnectionPools {
   close(): Promise<void>
 }
 
+/** Creates a DNS lookup that fails where a loopback name, such as `localhost`, leads to another machine. */
+const createLookup =
+  (isLoopback: (hostname: string) => boolean): LookupFunction =>
+  (hostname, options, callback) =>
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const isForeign = addresses?.some(
+        ({ address, family }) => !isLoopback(family === 6 ? `[${address}]` : address),
+      )
+      if (error === null && isForeign && isLoopback(hostname)) {
+        const foreign = new Error(`${hostname} leads to another machine`)
+        callback(Object.assign(foreign, { code: notLoopbackCode }), addresses)
+      } else callback(error, addresses)
+    })
+
 /** Creates pools on demand. Certificates are validated whatever the environment says. */
 export function createConnectionPools({
   proxyFor,
   isLoopback,
   limit = connectLimit,
   secureContext,
-  preconnect,
 }: ConnectOptions): ConnectionPools {
   const connect = {
     timeout: limit,
@@ -234,7 +248,7 @@ export function createConnectionPools({
       proxy === undefined
         ? new Agent({
             ...options,
-            connect: trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets, preconnect),
+            connect: trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets),
           })
         : new ProxyAgent({
             ...options,
@@ -278,7 +292,6 @@ export function createConnectionPools({
       return pool
     },
     close: async () => {
-      preconnect?.drop()
       await Promise.all([...sharedPools.values()].map(pool => pool.close()))
     },
   }
@@ -319,18 +332,13 @@ function trackSockets() {
 function trackedConnector(
   options: buildConnector.BuildOptions,
   sockets: ReturnType<typeof trackSockets>,
-  preconnect: Preconnect | undefined,
 ): Connector {
   const connect = buildConnectorBy(options)
-  const trackedConnect: Connector = (target, callback) => {
+  return (target, callback) => {
     const socket: unknown = connect(target, callback)
     sockets.add(socket)
     return socket
   }
-  return (target, callback) =>
-    preconnect?.adopt(trackedConnect, target, callback) === true
-      ? preconnect
-      : trackedConnect(target, callback)
 }
 
 /**

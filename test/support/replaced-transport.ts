@@ -29,10 +29,7 @@ export function replaceTransport(): void {
   })
 }
 
-/**
- * The settings with which a command sends its requests to nobody but the replaced transport: to an address without
- * TLS no early connection is opened.
- */
+/** The settings with which a command sends its requests to nobody but the replaced transport. */
 export const networkEnv = {
   MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1',
   MERGEQ_REPO: 'acme/web',
