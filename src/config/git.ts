@@ -1,6 +1,11 @@
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
 import { formatDuration, joinTruncated } from '../values/format.ts'
-import { type Repository, readRepositoryAddress, repositoryName } from '../values/repository.ts'
+import {
+  isSameRepository,
+  type Repository,
+  readRepositoryAddress,
+  repositoryName,
+} from '../values/repository.ts'
 import { withoutTokens } from './token-program.ts'
 
 /** A remote of the checkout; an address that names no repository has neither `repo` nor `protocol`. */
@@ -186,6 +191,23 @@ export async function listPullRequestHeads(
   }
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))
+}
+
+/** Returns the remote that belongs to a repository. */
+export const remoteOf = (repo: Repository, remotes: readonly Remote[]): Remote | undefined =>
+  remotes.find(remote => remote.repo !== undefined && isSameRepository(remote.repo, repo))
+
+/**
+ * Returns the heads of pull requests of a repository by their numbers, of one or of all (`*`), as the remote of the
+ * checkout that belongs to the repository lists them; or why they are not known, without a full stop.
+ */
+export async function listHeads(
+  host: ServiceHost,
+  repo: Repository,
+  pr: number | '*',
+): Promise<ReadonlyMap<string, string> | string> {
+  const remote = remoteOf(repo, await listRemotes(host))
+  return remote === undefined ? explainMissingRemote(host, repo) : listPullRequestHeads(host, remote, pr)
 }
 
 /** The settings of a checkout by which git would reach a remote; some of them are programs that git would run. */

@@ -4,12 +4,12 @@ import { type MergeqError, usageError } from '../base/errors.ts'
 export interface CheckoutLookup {
   /** Why the checkout names neither a commit nor a branch; without a full stop. */
   readonly problem?: string
-  readonly commit?: string
+  readonly commit?: string | undefined
   /** Why no pull request was found by the commit; without a full stop. */
-  readonly commitProblem?: string
+  readonly commitProblem?: string | undefined
   readonly isCiJob?: boolean
   /** The current branch; undefined if HEAD is detached. */
-  readonly branch?: string
+  readonly branch?: string | undefined
   /** How many commits of the current branch are not pushed. */
   readonly unpushed: number
 }

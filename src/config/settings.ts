@@ -5,10 +5,7 @@ import type { Logger } from '../output/logger.ts'
 import type { OutputFormat } from '../output/output-formats.ts'
 import { type CommandLine, shellWord } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
-import type { Checkout } from './checkout.ts'
-import { isContinuousIntegration } from './ci-systems.ts'
 import { suggestCommandLine } from './command-line.ts'
-import type { GitSource } from './discovery.ts'
 import type { CheckoutLookup } from './missing-pull-request.ts'
 import { projectFileSource } from './project-file.ts'
 import {
@@ -19,7 +16,7 @@ import {
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
-import type { RuleContext } from './source-rules.ts'
+import type { Commits, SourceContext } from './source-context.ts'
 import { type Source, type SourceName, sources } from './sources.ts'
 import { openStore, profileSource, type Store } from './store.ts'
 import { findTokenSource, isTokenInEnvironment } from './token.ts'
@@ -76,6 +73,7 @@ const plainBranch = /^(?!HEAD$)\w[\w-]*$/
 
 const nothing: SettingSource = { find: () => undefined }
 
+/** A source that is asked once for each setting. */
 function memoized(source: SettingSource): SettingSource {
   const cache = new Map<SettingKey, ReturnType<SettingSource['find']>>()
   return {
@@ -118,7 +116,7 @@ export interface Config {
   /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
   readonly ciJob: SettingSource
   /** The commits of the checkout; undefined where only what the caller gives counts. */
-  readonly checkout: Checkout | undefined
+  readonly checkout: Commits | undefined
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the same settings for a change, where only the arguments say whether the command is one. */
@@ -157,13 +155,8 @@ type DiscoverableSetting = (typeof discoverableSettings)[number]
 
 const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(key => key === name)
 
-function discovered(load: () => Promise<SettingSource>): SettingSource {
-  const source = memoize(load)
-  return memoized({ find: async name => (isDiscoverable(name) ? (await source()).find(name) : undefined) })
-}
-
-const loadDiscovery = () => import('./discovery.ts')
-const loadGit = () => import('./git.ts')
+const discovered = (load: () => Promise<SettingSource>): SettingSource =>
+  memoized({ find: async name => (isDiscoverable(name) ? (await load()).find(name) : undefined) })
 
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
@@ -176,82 +169,68 @@ export function resolveSettings(
   used = new Map<SettingKey, ResolvedValue>(),
   configured = new Map<SettingKey, string>(),
 ): Config {
+  const { changes, checks = false, needsSettings = true, createsProfile = false, notify, nameOf } = options
+  const isLibrary = 'find' in given
   const store = openStore(host)
-  const hasToken = () =>
-    findTokenSource(host, settings)
-      .then(() => true)
-      .catch(error => !isMergeqError(error) || error.kind !== 'auth')
-  const { needsSettings = true, createsProfile = false } = options
-  const hintOf = (name: SettingKey) => {
-    const { hint, commandHint } = settingDefinition(name)
-    return joinLines(
-      hint?.(options.nameOf),
-      'find' in given ? undefined : commandHint?.(settings.commandLine),
-    )
-  }
-  const give = (name: 'repo' | 'targetBranch', value: string) =>
-    'find' in given
-      ? `${name}: '${value}'`
-      : `${name === 'repo' ? '-R' : '-b'}${value.startsWith('-') ? '' : ' '}${shellWord(value)}`
-  const { changes, checks = false, notify } = options
-  const ci = memoize(async () =>
-    (await loadDiscovery()).ciSource(host, { changes, notify, give, hasToken, hintOf }),
-  )
   const projectFile = memoized(projectFileSource(host, notify))
   // A command that changes settings does not read the profile: it must be able to correct an invalid value and to
   // create a profile.
   const profile = options.changesSettings
     ? nothing
     : memoized(profileSource(store, () => settings.require('profile'), createsProfile))
-  const ciJob = discovered(ci)
-  const loadCheckout = memoize(async () => (await import('./checkout.ts')).openCheckout(host))
-  const checkout: Checkout = {
-    readHead: async () => (await loadCheckout()).readHead(),
-    findCommit: async digits => (await loadCheckout()).findCommit(digits),
-    findHead: async pullRequest => (await loadCheckout()).findHead(pullRequest),
+  const openCiJob = memoize(async () => (await import('./ci-job.ts')).openCiJob(context))
+  const ciJob = discovered(openCiJob)
+  const ofCommand = {
+    host,
+    changes,
+    checks,
+    notify,
+    nameOf,
+    give: (name: 'repo' | 'targetBranch', value: string) =>
+      isLibrary
+        ? `${name}: '${value}'`
+        : `${name === 'repo' ? '-R' : '-b'}${value.startsWith('-') ? '' : ' '}${shellWord(value)}`,
+    hintOf(name: SettingKey) {
+      const { hint, commandHint } = settingDefinition(name)
+      return joinLines(hint?.(nameOf), isLibrary ? undefined : commandHint?.(settings.commandLine))
+    },
+    hasToken: () =>
+      findTokenSource(host, settings)
+        .then(() => true)
+        .catch(error => !isMergeqError(error) || error.kind !== 'auth'),
+    profile,
+    ciJob: openCiJob,
   }
-  const settings = createConfig(given)
+  const [settings, context] = createConfig(given)
   return settings
 
-  function createConfig(given: ParsedArgs | SettingSource): Config {
-    const git = memoize(async (): Promise<GitSource> => {
-      const { gitSource } = await loadDiscovery()
-      // A branch or pull request of a remote belongs to the repository of that remote only.
-      return gitSource(host, { ...options, repo: () => read(namedSources, 'repo') })
-    })
+  function createConfig(given: ParsedArgs | SettingSource): readonly [Config, SourceContext] {
+    const openCheckout = memoize(async () => (await import('./checkout.ts')).openCheckout(context))
+    const context: SourceContext = {
+      ...ofCommand,
+      checkout: openCheckout,
+      repo: () => read(allSources, 'repo'),
+      namedRepo: () => read(namedSources, 'repo'),
+    }
     const finders: Readonly<Record<SourceName, SettingSource>> = {
       option: fromCaller(given),
       environment: fromEnvironment(host),
       'project file': projectFile,
       profile,
       'CI job': ciJob,
-      git: discovered(git),
+      git: discovered(openCheckout),
       default: fromDefaults,
     }
     const allSources = sources.filter(({ name }) => needsSettings || name === 'option' || name === 'default')
     const explicitSources = allSources.filter(({ name }) => name === 'option' || name === 'environment')
     // What the checkout alone gives nobody has named.
     const namedSources = allSources.filter(({ name }) => name !== 'git' && name !== 'default')
-    const context: RuleContext = {
-      changes,
-      checks,
-      isCiJob: isContinuousIntegration(host.env),
-      notify,
-      give,
-      ci,
-      git,
-      remoteNames: async () => (await loadGit()).listRemotes(host).then(all => all.map(({ name }) => name)),
-      hasBranch: async ref =>
-        (await (await loadGit()).gitOutput(host, 'show-ref', '--verify', '--quiet', ref)) !== undefined,
-      profile,
-      repo: () => read(allSources, 'repo'),
-    }
     const search = async (among: readonly Source[], name: SettingKey): Promise<ResolvedValue | undefined> => {
       for (const source of among) {
         const first = await finders[source.name].find(name)
         // A plain word, and what a program gives to the library, need no rule.
         const isPlain = plainBranch.test(first?.value ?? '')
-        const isGiven = source.name === 'option' && 'find' in given
+        const isGiven = source.name === 'option' && isLibrary
         const named = source.rules?.[name]
         const rule = named === 'typedBranch' && (isPlain || isGiven) ? undefined : named
         const found = first && rule ? await (await import('./source-rules.ts'))[rule](first, context) : first
@@ -265,13 +244,14 @@ export function resolveSettings(
       return undefined
     }
     const read = async <N extends SettingKey>(among: readonly Source[], name: N) => {
+      // A profile is not chosen by what it contains.
       const ofProfile = allSources.filter(
         source => explicitSources.includes(source) || source.name === 'default',
       )
       const resolved = await search(name === 'profile' ? ofProfile : among, name)
       return resolved === undefined ? undefined : parseSetting(name, resolved)
     }
-    return {
+    const config: Config = {
       store,
       changes,
       async checkStore(needsToken = true) {
@@ -296,12 +276,13 @@ export function resolveSettings(
         if (value !== undefined) return value
         if (!needsSettings) throw notGivenError(name)
         const { noun = name } = settingDefinition(name)
-        const failure = isDiscoverable(name) ? await (await git()).explainFailure() : undefined
-        const remote = name === 'targetBranch' ? await (await git()).remoteName() : undefined
+        const checkout = isDiscoverable(name) ? await openCheckout() : undefined
+        const failure = await checkout?.explainFailure()
+        const remote = name === 'targetBranch' ? await checkout?.remoteName() : undefined
         throw usageError(
           `No ${noun} was given.${failure === undefined ? '' : ` git failed: ${failure}.`}`,
           joinLines(
-            hintOf(name),
+            context.hintOf(name),
             remote &&
               `To store the default branch of the remote in git, run: git remote set-head ${shellWord(remote)} -a`,
             (await store.readError())?.message,
@@ -315,16 +296,21 @@ export function resolveSettings(
         await typedBranch({ value, origin: option }, { ...context, give })
       },
       isNamed: async name => (await search(namedSources, name)) !== undefined,
-      lookUpCheckout: async () => (await git()).lookUpCheckout(),
+      lookUpCheckout: async () => (await openCheckout()).lookUp(),
       ciJob: needsSettings ? ciJob : nothing,
-      checkout: needsSettings ? checkout : undefined,
-      withArgs: createConfig,
+      checkout: needsSettings
+        ? {
+            readHead: async () => (await openCheckout()).readHead(),
+            findCommit: async digits => (await openCheckout()).findCommit(digits),
+            findHead: async pullRequest => (await openCheckout()).findHead(pullRequest),
+          }
+        : undefined,
+      withArgs: given => createConfig(given)[0],
       async findOtherBranch(branch) {
-        const base = await (await ci()).findBase()
+        const base = await (await openCiJob()).findBase()
         if (base?.value !== branch || (await search(explicitSources, 'targetBranch')) !== undefined)
           return undefined
-        const named = await projectFile.find('targetBranch')
-        const others = [named, await (await git()).find('targetBranch')]
+        const others = [await projectFile.find('targetBranch'), await finders.git.find('targetBranch')]
         return others
           .map(found => found && branchName(found.value))
           .find(other => other !== undefined && other !== branch)
@@ -334,6 +320,7 @@ export function resolveSettings(
       commandLine: (...suggestion) =>
         suggestCommandLine({ typed: 'find' in given ? new Map() : given, configured }, ...suggestion),
     }
+    return [config, context]
   }
 }
 

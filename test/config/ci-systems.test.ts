@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { isMergeqError } from '../../src/base/errors.ts'
-import { ciSource } from '../../src/config/discovery.ts'
+import { openCiJob } from '../../src/config/ci-job.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
+import type { SourceContext } from '../../src/config/source-context.ts'
 import type { GitOptions, GitResult, Host } from '../../src/host/host.ts'
 import { head, merge, noHead, recordedJobs, run, type Variables, web } from '../support/ci-jobs.ts'
 
@@ -53,9 +54,12 @@ const tokenless = {
   hintOf: () => '',
 }
 
+const jobIn = (host: Host, context: Partial<SourceContext> = {}) =>
+  openCiJob({ ...tokenless, ...context, host } as SourceContext)
+
 /** Every setting that the job gives, by its name; a refusal as its sentence after `! `. */
 async function settingsOf(host: Host): Promise<Record<string, string>> {
-  const source = ciSource(host, tokenless)
+  const source = jobIn(host)
   const settings: Record<string, string> = {}
   for (const name of names) {
     try {
@@ -84,7 +88,7 @@ describe('A change takes the target branch of a job only where the job says whic
   const targetOf = async (system: string, name: string, changes: boolean) => {
     const { env, files } = jobOf(system, name)
     const notify = async (text: string) => void said.push(text)
-    const source = ciSource(worldOf(env, files).host, { ...tokenless, changes, notify })
+    const source = jobIn(worldOf(env, files).host, { changes, notify })
     try {
       return (await source.find('targetBranch'))?.value
     } catch (error) {
@@ -147,7 +151,7 @@ describe('A change takes the target branch of a job only where the job says whic
   test('the base of a job is that of its pull request or merge group; of a push there is none', async () => {
     const baseOf = async (system: string, name: string) => {
       const { env, files } = jobOf(system, name)
-      return (await ciSource(worldOf(env, files).host, tokenless).findBase())?.value
+      return (await jobIn(worldOf(env, files).host).findBase())?.value
     }
     expect(await baseOf('github', 'merge_group')).toBe('release/2.4')
     expect(await baseOf('jenkins', 'GitLab plugin')).toBe('main')
@@ -220,7 +224,7 @@ describe('A broken or missing event file does not cause a crash', () => {
 describe('Values are only values', () => {
   test('a repository that is none is refused by its parser, under its variable', async () => {
     const { host } = worldOf({ ...jobOf('github', 'push').env, GITHUB_REPOSITORY: '$(touch /tmp/x)/web' })
-    const found = await ciSource(host, tokenless).find('repo')
+    const found = await jobIn(host).find('repo')
     expect(found?.origin).toBe('GITHUB_REPOSITORY')
     expect(() => settingDefinitions.repo.parse(found?.value ?? '')).toThrow('is not a repository')
   })
@@ -256,7 +260,7 @@ describe('Values are only values', () => {
       [`trunk-temp/pr-1/${run}`, undefined],
     ] as const) {
       const { host } = worldOf({ ...env, CI_COMMIT_BRANCH: name })
-      expect((await ciSource(host, tokenless).find('testRun'))?.value, name).toBe(value)
+      expect((await jobIn(host).find('testRun'))?.value, name).toBe(value)
     }
   })
 })
@@ -268,7 +272,7 @@ test.each([
   ['azure', 'pull request', 'pr', 'SYSTEM_PULLREQUEST_PULLREQUESTNUMBER'],
 ] as const)('%s, %s: the origin of %s is %s', async (system, name, setting, origin) => {
   const { env, files } = jobOf(system, name)
-  expect((await ciSource(worldOf(env, files).host, tokenless).find(setting))?.origin).toBe(origin)
+  expect((await jobIn(worldOf(env, files).host).find(setting))?.origin).toBe(origin)
 })
 
 test.each<Variables>([

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect } from 'vitest'
 import { isMergeqError } from '../../src/base/errors.ts'
 import { openCheckout } from '../../src/config/checkout.ts'
-import { gitSource } from '../../src/config/discovery.ts'
 import { listParents } from '../../src/config/git.ts'
+import type { SourceContext } from '../../src/config/source-context.ts'
 import type { GitOptions, Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { bareEnvironment, testWith } from '../support/programs.ts'
@@ -95,14 +95,16 @@ function open(
     },
   } as unknown as Host
   const [owner = '', name = ''] = repo?.split('/') ?? []
-  const source = gitSource(host, {
+  const context: Partial<SourceContext> = {
+    host,
     changes,
     nameOf: name => `--${name}`,
     notify: async text => {
-      said.push(text)
+      if (!said.includes(text)) said.push(text)
     },
-    ...(repo === undefined ? {} : { repo: async () => ({ host: 'github.com', owner, name }) }),
-  })
+    namedRepo: async () => (repo === undefined ? undefined : { host: 'github.com', owner, name }),
+  }
+  const source = openCheckout(context as SourceContext)
   const find = async (setting: 'repo' | 'targetBranch' | 'sha' | 'pr'): Promise<string | undefined> => {
     try {
       return (await source.find(setting))?.value
@@ -116,7 +118,7 @@ function open(
     targetBranch: await find('targetBranch'),
     sha: await find('sha'),
   })
-  return { source, commits: openCheckout(host), find, all, started, said }
+  return { source, find, all, started, said }
 }
 
 const nothing = { repo: undefined, targetBranch: undefined, sha: undefined }
@@ -342,7 +344,7 @@ describe('The pull request whose head is the current commit', () => {
   })
 
   test('what the real git says outside a checkout, before the first commit, and in the checkout of another user', async () => {
-    const look = (folder: string) => open(folder).source.lookUpCheckout()
+    const look = (folder: string) => open(folder).source.lookUp()
     expect(await look(home)).toEqual({
       isCiJob: false,
       problem: 'this is not a git checkout',
@@ -359,7 +361,7 @@ describe('The pull request whose head is the current commit', () => {
       unpushed: 0,
     })
     const foreign = { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }
-    expect(await open(checkout(), { env: foreign }).source.lookUpCheckout()).toMatchObject({
+    expect(await open(checkout(), { env: foreign }).source.lookUp()).toMatchObject({
       problem: expect.stringMatching(/^detected dubious ownership in repository at /),
     })
   })
@@ -379,7 +381,7 @@ describe('The pull request whose head is the current commit', () => {
 })
 
 describe('A commit that is given by its first digits', () => {
-  const find = (folder: string, digits: string) => open(folder).commits.findCommit(digits)
+  const find = (folder: string, digits: string) => open(folder).source.findCommit(digits)
   const none = (digits: string) => ({ problem: `the checkout has no commit that begins with ${digits}` })
 
   test('is the commit of the real git, and never a branch, a tag or another object', async () => {
@@ -407,7 +409,7 @@ describe('A commit that is given by its first digits', () => {
       'git',
       `case "$*" in *--disambiguate*) echo ${head}; echo ${other};; *cat-file*) echo commit;; *) PATH='${real}' exec git "$@";; esac`,
     )
-    expect(await open(folder, { env: { PATH: two } }).commits.findCommit('1234567')).toEqual({
+    expect(await open(folder, { env: { PATH: two } }).source.findCommit('1234567')).toEqual({
       problem: 'the checkout has 2 commits that begin with 1234567',
     })
   })
@@ -418,14 +420,14 @@ describe('A commit that is given by its first digits', () => {
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'one')
     const commit = git(folder, 'rev-parse', 'HEAD')
     expect(commit).toHaveLength(64)
-    expect(await open(folder).commits.readHead()).toEqual({ commit })
+    expect(await open(folder).source.readHead()).toEqual({ commit })
     expect(await find(folder, commit.slice(0, 50))).toEqual({ commit })
   })
 
   test('is not known outside a checkout and in that of another user, and git says why', async () => {
     expect(await find(home, '1234567')).toEqual({ problem: 'this is not a git checkout' })
-    expect(await open(home).commits.readHead()).toEqual({ problem: 'this is not a git checkout' })
-    const foreign = open(checkout(), { env: { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' } }).commits
+    expect(await open(home).source.readHead()).toEqual({ problem: 'this is not a git checkout' })
+    const foreign = open(checkout(), { env: { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' } }).source
     const problem = expect.stringMatching(/^detected dubious ownership in repository at /)
     expect(await foreign.readHead()).toEqual({ problem })
     expect(await foreign.findCommit('1234567')).toEqual({ problem })
@@ -436,16 +438,16 @@ test('The head of a pull request is asked of any remote of its repository, outsi
   const { env, called } = lookup(line(other, 7))
   const folder = checkout('https://github.com/ada/web.git')
   git(folder, 'remote', 'add', 'acme', 'git@github.com:Acme/Web.git')
-  const { commits, started } = open(folder, { env })
+  const { source, started } = open(folder, { env })
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-  expect(await commits.findHead({ repo, pr: 7 })).toEqual({ commit: other })
+  expect(await source.findHead({ repo, pr: 7 })).toEqual({ commit: other })
   const asked = started.map(({ args }) => args.slice(-3)).filter(([word]) => word === '--')
   expect(asked).toEqual([['--', 'git@github.com:Acme/Web.git', 'refs/pull/7/head']])
   expect(called('env')).toMatch(/^GIT_DIR=\/dev\/null$/m)
-  expect(await commits.findHead({ repo, pr: 8 })).toEqual({
+  expect(await source.findHead({ repo, pr: 8 })).toEqual({
     problem: 'the git remote has no pull request #8',
   })
-  expect(await commits.findHead({ repo: { ...repo, name: 'api' }, pr: 7 })).toEqual({
+  expect(await source.findHead({ repo: { ...repo, name: 'api' }, pr: 7 })).toEqual({
     problem: 'no remote of the checkout belongs to github.com/acme/api',
   })
 })
@@ -491,12 +493,12 @@ describe('nothing that a repository can configure is run', () => {
 
   const everything = async (cwd: string, env: Record<string, string> = {}) => {
     for (const changes of [false, true]) {
-      const { all, commits, find, started } = open(cwd, { changes, env })
+      const { all, source, find, started } = open(cwd, { changes, env })
       await all()
       await find('pr')
-      await commits.readHead()
-      await commits.findCommit(head.slice(0, 7))
-      await commits.findHead({ repo: { host: '127.0.0.1:1', owner: 'acme', name: 'web' }, pr: 7 })
+      await source.readHead()
+      await source.findCommit(head.slice(0, 7))
+      await source.findHead({ repo: { host: '127.0.0.1:1', owner: 'acme', name: 'web' }, pr: 7 })
       for (const { options } of started) expect(JSON.stringify(options)).not.toContain('secret-')
     }
   }

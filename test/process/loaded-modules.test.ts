@@ -68,7 +68,7 @@ async function loadedBy(line: string): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:discovery|store-update)|execa|host-settings-file|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
+  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:checkout|ci-job|store-update)|execa|host-settings-file|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-get.cjs']
 const prSubmit = [...['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']]
@@ -96,7 +96,7 @@ const kinds: readonly Kind[] = [
     0,
     [
       ...['cli-complete.cjs', 'cli-completion-values.cjs'],
-      ...[...prGet, 'config-discovery.cjs', 'shared.cjs'],
+      ...[...prGet, 'config-checkout.cjs', 'config-ci-job.cjs', 'shared.cjs'],
     ],
     [...dear, ...secure],
   ],

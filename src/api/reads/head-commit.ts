@@ -1,7 +1,7 @@
 import { MergeqError, toMergeqError, usageError } from '../../base/errors.ts'
 import { getString, type JsonObject } from '../../base/json.ts'
-import type { CommitLookup } from '../../config/checkout.ts'
 import type { Config } from '../../config/settings.ts'
+import type { CommitLookup } from '../../config/source-context.ts'
 import { isCompleteCommit, shortCommits } from '../../values/commit.ts'
 import { type PullRequest, parsePullRequest } from '../../values/pull-request.ts'
 import { isSameRepository, parseRepository, repositoryName } from '../../values/repository.ts'

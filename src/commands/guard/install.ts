@@ -4,7 +4,7 @@ import { startWaitTime } from '../../api/wait-time.ts'
 import { failureOrThrow } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag } from '../../command/inputs.ts'
-import { listHeads } from '../../config/checkout.ts'
+import { listHeads } from '../../config/git.ts'
 import { hookFields, installedHookRecord, installHook } from './shared/hook-file.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
