@@ -1,5 +1,6 @@
-import { type MergeqError, usageError } from '../base/errors.ts'
+import { type MergeqError, usageError, withName } from '../base/errors.ts'
 import type { EncodedJson } from '../base/json.ts'
+import { decodeUtf8 } from '../values/text.ts'
 import { maxBodySize } from './limits.ts'
 import { findLineProblem } from './target-line.ts'
 
@@ -48,7 +49,6 @@ const closing = 0x5d
 /** The first bytes of lines that may be JSON; `"` is never plain. */
 const jsonBytes = [opening, closing, 0x7b, 0x7d]
 
-const byteOrderMark = [0xef, 0xbb, 0xbf]
 const isBlank = (byte = 0): boolean => byte === space || byte === 0x09 || byte === carriageReturn
 
 /** Whether bytes are ASCII without quotes, backslashes and controls, which JSON has as they are. */
@@ -60,17 +60,6 @@ function isPlain(bytes: Uint8Array, from: number, to: number): boolean {
   return true
 }
 
-/** Returns the index of the quote that ends a string of JSON, or -1. */
-function findClosingQuote(bytes: Uint8Array, from: number): number {
-  let end = bytes.indexOf(quote, from)
-  for (; end >= 0; end = bytes.indexOf(quote, end + 1)) {
-    let escapes = 0
-    while (end - escapes > from && bytes[end - escapes - 1] === backslash) escapes++
-    if (escapes % 2 === 0) return end
-  }
-  return end
-}
-
 const bytesOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { length }) => sum + length, 0)
 
 const isUtf16 = ([one, two]: Uint8Array): boolean =>
@@ -78,21 +67,36 @@ const isUtf16 = ([one, two]: Uint8Array): boolean =>
 
 const utf8Hint = 'Save the list as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 targets.txt'
 
+/** Decodes a JSON text. Throws a usage error that names the first line that is not UTF-8. */
+function decodeJson(bytes: Buffer, source: string): string {
+  const text = decodeUtf8(bytes)
+  if (text !== undefined) return text
+  const lines = bytes.toString('latin1').split('\n')
+  const index = lines.findIndex(line => decodeUtf8(Buffer.from(line, 'latin1')) === undefined)
+  throw usageError(`${source}: line ${index + 1} is not valid UTF-8.`, utf8Hint)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The constants of the FNV-1a hash. A collision costs time only: equal hashes are followed by a comparison. */
 const [initialHash, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * A list of targets that is encoded while it is read. Each target is written once, into the JSON array that is
- * sent, and a hash table of their offsets finds duplicates: strings in a Set need three times the memory.
+ * A list of targets. One of lines is encoded while it is read: each target is written once, into the JSON array that is
+ * sent, and a hash table of their offsets finds duplicates. Strings in a Set need twice the memory and three times the time.
  */
 export class TargetList {
   number = 0
   dropped = 0
   bytesRead = 0
-  private readonly form: 'lines' | 'json'
   private readonly nameOf: (name: string) => string
   private line = 1
-  private expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
   /**
    * The array without its closing bracket. Twice the limit has room for it and for one target that is compared
    * with the others; the operating system does not allocate what is never written.
@@ -104,53 +108,64 @@ export class TargetList {
   private slots = new Int32Array(2048)
 
   /** @param nameOf returns the name of what the caller gives: `from` or `fromJson` */
-  constructor(form: 'lines' | 'json', nameOf: (name: string) => string) {
-    this.form = form
+  constructor(nameOf: (name: string) => string) {
     this.nameOf = nameOf
-    this.array[0] = opening
   }
 
-  /** Reads the whole list, but not further once it is over the limit. Throws a usage error for invalid input. */
-  async read(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
-    const separator = this.form === 'lines' ? newline : quote
+  /** Reads one target per line, but not further once it is over the limit. Throws a usage error for invalid input. */
+  async readLines(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
+    const source = this.nameOf('from')
     let rest: Uint8Array[] = []
-    for await (const chunk of input) {
-      if (this.bytesRead === 0 && isUtf16(chunk))
-        throw usageError(`${this.source}: the targets are encoded as UTF-16, not UTF-8.`, utf8Hint)
-      this.bytesRead += chunk.length
-      rest.push(chunk)
-      // A target without an end is not searched again with each chunk.
-      if (chunk.includes(separator)) {
-        const bytes = Buffer.concat(rest)
-        rest = [bytes.subarray(this.take(bytes))]
-      }
+    this.array[0] = opening
+    for await (const chunk of this.chunksOf(input, source)) {
+      // A target without an end is not searched again with each chunk. The pieces of a file share a buffer.
+      if (chunk.includes(newline)) {
+        const bytes = Buffer.concat([...rest, chunk])
+        rest = [bytes.subarray(this.takeLines(bytes))]
+      } else rest.push(Buffer.from(chunk))
       if (this.isOverLimit || bytesOf(rest) > maxBodySize || this.bytesRead > maxInputSize)
-        return this.result({ chunks: [new Uint8Array(0)], bytes: Math.max(this.length, maxBodySize) + 1 })
+        return this.overLimit()
     }
-    this.end(Buffer.concat(rest))
+    const last = Buffer.concat(rest)
+    this.takeLine(last, 0, last.length, false)
     this.array[this.length] = closing
     return this.result({ chunks: [this.array.subarray(0, this.length + 1)], bytes: this.length + 1 })
   }
 
-  /** The name of the input; its errors begin with it. */
-  private get source(): string {
-    return this.nameOf(this.form === 'lines' ? 'from' : 'fromJson')
+  /** Reads a JSON array of strings, or the string "ALL". Throws a usage error for invalid input. */
+  async readJson(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
+    const source = this.nameOf('fromJson')
+    const chunks: Uint8Array[] = []
+    for await (const chunk of this.chunksOf(input, source)) {
+      chunks.push(Buffer.from(chunk))
+      if (this.bytesRead > maxInputSize) return this.overLimit()
+    }
+    const text = decodeJson(Buffer.concat(chunks), source)
+    const names = text.trim() === '' ? [] : parseJson(text)
+    if (names === 'ALL') return encodeTargets(names)
+    if (!Array.isArray(names) || !names.every(name => typeof name === 'string'))
+      throw usageError(
+        `${source}: the targets are not a JSON array of strings.`,
+        `${source} expects a JSON array of strings.`,
+      )
+    return { ...withName(source, () => encodeTargets(names)), bytesRead: this.bytesRead }
+  }
+
+  private async *chunksOf(input: AsyncIterable<Uint8Array>, source: string): AsyncGenerator<Uint8Array> {
+    for await (const chunk of input) {
+      if (this.bytesRead === 0 && isUtf16(chunk))
+        throw usageError(`${source}: the targets are encoded as UTF-16, not UTF-8.`, utf8Hint)
+      this.bytesRead += chunk.length
+      yield chunk
+    }
+  }
+
+  private overLimit(): ImpactedTargets {
+    return this.result({ chunks: [new Uint8Array(0)], bytes: maxBodySize + 1 })
   }
 
   private result(list: EncodedJson): ImpactedTargets {
     return { list, number: this.number, dropped: this.dropped, bytesRead: this.bytesRead }
-  }
-
-  /** Takes the targets that are complete, and returns how many bytes they have. */
-  private take(bytes: Uint8Array): number {
-    return this.form === 'lines' ? this.takeLines(bytes) : this.takeJson(bytes)
-  }
-
-  private end(rest: Uint8Array): void {
-    if (this.form === 'lines') this.takeLine(rest, 0, rest.length, false)
-    // Input without an array is refused as an empty list.
-    else if (this.takeJson(rest) < rest.length || !['array', 'nothing'].includes(this.expects))
-      throw this.refuse('ends before the end of the array')
   }
 
   private takeLines(bytes: Uint8Array): number {
@@ -183,48 +198,6 @@ export class TargetList {
     if (target !== '') this.addText(target)
   }
 
-  private takeJson(bytes: Uint8Array): number {
-    let index = 0
-    while (index < bytes.length && !this.isOverLimit) {
-      const byte = bytes[index] ?? 0
-      if (byte === quote && (this.expects === 'first' || this.expects === 'item')) {
-        const end = findClosingQuote(bytes, index + 1)
-        if (end < 0) break
-        this.takeString(bytes, index + 1, end)
-        this.expects = 'comma'
-        index = end + 1
-      } else {
-        this.takePunctuation(byte)
-        index++
-      }
-    }
-    return index
-  }
-
-  private takeString(bytes: Uint8Array, from: number, to: number): void {
-    if (from === to) throw this.refuse('contains an empty target')
-    if (isPlain(bytes, from, to)) this.add(bytes, from, to)
-    else this.addText(this.unescape(this.decode(bytes, from, to)))
-  }
-
-  private unescape(text: string): string {
-    try {
-      return String(JSON.parse(`"${text}"`))
-    } catch {
-      throw this.refuse()
-    }
-  }
-
-  private takePunctuation(byte: number): void {
-    const { expects } = this
-    if (byte === newline) this.line++
-    else if (isBlank(byte) || (expects === 'array' && byteOrderMark.includes(byte))) return
-    else if (byte === opening && expects === 'array') this.expects = 'first'
-    else if (byte === closing && (expects === 'first' || expects === 'comma')) this.expects = 'nothing'
-    else if (byte === comma && expects === 'comma') this.expects = 'item'
-    else throw this.refuse()
-  }
-
   private decode(bytes: Uint8Array, from: number, to: number): string {
     try {
       return strictDecoder.decode(bytes.subarray(from, to))
@@ -233,11 +206,8 @@ export class TargetList {
     }
   }
 
-  private refuse(
-    problem = 'is not a JSON array of strings',
-    hint = `${this.source} expects a JSON array of strings.`,
-  ): MergeqError {
-    return usageError(`${this.source}: line ${this.line} ${problem}.`, hint)
+  private refuse(problem: string, hint: string): MergeqError {
+    return usageError(`${this.nameOf('from')}: line ${this.line} ${problem}.`, hint)
   }
 
   private addText(text: string): void {

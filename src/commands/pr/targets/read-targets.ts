@@ -10,9 +10,6 @@ import { withoutTokens } from '../../../config/token-program.ts'
 import { sanitizeLine } from '../../../output/sanitize.ts'
 import { formatBytes, pluralize } from '../../../values/format.ts'
 
-/** More bytes than the JSON string "ALL" and the white space around it have. */
-const maxStringLength = 64
-
 interface ReadOptions {
   readonly ifEmpty: 'fail' | 'none' | 'all'
   readonly context: InputContext
@@ -86,33 +83,14 @@ function readFromFile(
   [path = '']: readonly string[],
   context: ParseContext,
 ): Promise<ImpactedTargets> {
-  const list = new TargetList(source === '--from' ? 'lines' : 'json', flagName)
+  const list = new TargetList(flagName)
   return context.logger.withSpinner(
     () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
     async () => {
       const input = openInput(path, context)
-      return source === '--from' ? list.read(input) : readJson(input, list)
+      return source === '--from' ? list.readLines(input) : list.readJson(input)
     },
   )
-}
-
-/** Reads JSON: an array of targets, or the string "ALL". */
-async function readJson(input: AsyncIterable<Uint8Array>, list: TargetList): Promise<ImpactedTargets> {
-  const chunks = input[Symbol.asyncIterator]()
-  let start = Buffer.alloc(0)
-  let next = await chunks.next()
-  for (; next.done !== true && start.length < maxStringLength; next = await chunks.next())
-    start = Buffer.concat([start, next.value])
-  if (next.done === true && start.toString().trim() === '"ALL"') return encodeTargets('ALL')
-  async function* whole() {
-    try {
-      if (start.length > 0) yield start
-      for (; next.done !== true; next = await chunks.next()) yield next.value
-    } finally {
-      await chunks.return?.()
-    }
-  }
-  return list.read(whole())
 }
 
 /**
@@ -137,9 +115,8 @@ async function readFromProgram(
     output: {
       async read(output) {
         try {
-          targets = await new TargetList('lines', name => (name === 'from' ? '--exec' : flagName(name))).read(
-            output,
-          )
+          const nameOf = (name: string) => (name === 'from' ? '--exec' : flagName(name))
+          targets = await new TargetList(nameOf).readLines(output)
         } catch (error) {
           problem = error
         }
