@@ -3,8 +3,7 @@ import type { JsonObject } from '../base/json.ts'
 import { formatInteger, pluralize } from '../values/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { callOperation } from './call.ts'
-import { type NextOffset, offsetAfter } from './offset.ts'
-import type { EmptyListHint, List, ListResult, Pages, Params, ParamValues } from './operation.ts'
+import type { EmptyListHint, List, ListResult, NameOf, Pages, Params, ParamValues } from './operation.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 import { serviceStart } from './service-time.ts'
@@ -47,13 +46,12 @@ export interface ReadOptions {
 
 const pageParams = (
   { pageSize = defaultPageSize }: Pick<List, 'pageSize'>,
-  part: List['parts'][number],
-  pageToken: string,
+  part: List['parts'][number] = {},
+  pageToken = '',
 ): ParamValues<Params> => ({ ...part, pageSize, pageToken })
 
 /** Returns the params of the request for the first page of a list. */
-export const firstPage = (list: List): ParamValues<Params> =>
-  pageParams(list, list.parts[0] ?? {}, list.pageToken ?? '')
+export const firstPage = (list: List): ParamValues<Params> => pageParams(list, list.parts[0], list.pageToken)
 
 const hasSameParts = (one: List, other: List): boolean =>
   JSON.stringify(one.parts) === JSON.stringify(other.parts)
@@ -73,10 +71,9 @@ export async function* readList(
   let read = new ListProgress(list, client.nameOf)
   let failure: MergeqError | undefined
   try {
-    for (let next = read.pageToRead(); next !== undefined; next = read.pageToRead()) {
+    for (let params = read.pageToRead(); params !== undefined; params = read.pageToRead()) {
       const progress = `${read.progress} so far`
       await beforePage?.(progress)
-      const params = pageParams(list, next.part, next.token)
       const { response } = await callOperation(client, list.operation, params, { progress })
       const start = read.pages === 0 && list === given ? await serviceStart(client) : knownStart
       const corrected = start === knownStart ? undefined : given.at?.(start)
@@ -127,86 +124,80 @@ export function incompleteListError(
   return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
-/** Records beyond the limit are dropped whenever more than this number of them were collected. */
-const maxSortedLater = 1_000
-
-/** What was read of a list so far. */
+/** What was read of a list so far, and what is to be read next: all parts and their pages, in their order. */
 class ListProgress {
+  pages = 0
   readonly #list: List
   readonly #pages: Pages
-  readonly #cursor: PageCursor<List['parts'][number]>
+  readonly #nameOf: NameOf
   readonly #limit: number
-  /** Each id that was seen, with the index of the part in which it was seen last. */
-  readonly #seenIds = new Map<string, number>()
+  /** The index of the part that is read. */
+  #part = 0
+  /** The token of the next page; empty for the first page of a part. */
+  #token: string
+  /** The tokens of the part. */
+  readonly #tokens = new Set<string>()
+  readonly #seenIds = new Set<string>()
   /** How many records each param hid. */
   readonly #hidden = new Map<string, number>()
-  #collected: JsonObject[] = []
+  /** The records of a list that is sorted at its end. */
+  readonly #collected: JsonObject[] = []
   #shown = 0
   #repeated = 0
-  /** How many records no param hid. */
-  #wanted = 0
   /** Whether there are more records than the limit. */
   #isLimited = false
   /** Whether the limit left out records of a page. */
   #isCut = false
-  #isOnlyPageRead = false
   #lastEnvelope: JsonObject = {}
   /** How many records all pages have, as the last page says. */
   #total: number | undefined
+  /** Why the list cannot be read further. */
+  #problem: string | undefined
 
-  constructor(list: List, nameOf: ServiceClient['nameOf']) {
+  constructor(list: List, nameOf: NameOf) {
     const { pages } = list.operation
     if (pages === undefined) throw new Error(`${list.operation.route} has no pages`)
-    const { maxPages = defaultMaxPages, limit = Number.POSITIVE_INFINITY, pageToken: firstToken } = list
+    const { limit = Number.POSITIVE_INFINITY, pageToken = '' } = list
     this.#list = list
     this.#pages = pages
+    this.#nameOf = nameOf
     this.#limit = limit
-    this.#cursor = new PageCursor(list.parts, {
-      maxPages,
-      maxPagesName: nameOf('maxPages'),
-      noun: pages.noun,
-      firstToken,
-    })
-  }
-
-  get pages(): number {
-    return this.#cursor.pages
+    this.#token = pageToken
   }
 
   /** `3 pages and 12 tests`. */
   get progress(): string {
-    return `${pluralize(this.#cursor.pages, 'page')} and ${pluralize(this.#shown, this.#pages.noun)}`
+    return `${pluralize(this.pages, 'page')} and ${pluralize(this.#shown, this.#pages.noun)}`
   }
 
-  pageToRead() {
-    return this.#isLimited || this.#isOnlyPageRead ? undefined : this.#cursor.pageToRead()
+  get #isOver(): boolean {
+    return this.#part >= this.#list.parts.length
+  }
+
+  /** Returns the params of the next page; undefined at the end, after a problem and where the limit is reached. */
+  pageToRead(): ParamValues<Params> | undefined {
+    const isOnlyPageRead = this.#list.pageToken !== undefined && this.pages > 0
+    if (this.#isOver || this.#isLimited || isOnlyPageRead || this.#problem !== undefined) return undefined
+    return pageParams(this.#list, this.#list.parts[this.#part], this.#token)
   }
 
   /** Returns the records of a page that were not given before and that no param hides. */
   take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
     const { key, end } = this.#pages
-    const { order, pageToken } = this.#list
+    const { order, pageToken, complete = (record: JsonObject) => record } = this.#list
     const { [key]: _, ...rest } = envelope
     this.#lastEnvelope = rest
-    const sightings = records.map(record => this.#see(record))
-    const unseen = records.filter((_, index) => sightings[index]?.isFirst)
+    const unseen = records.filter(record => this.#isNew(record))
     this.#repeated += records.length - unseen.length
-    const { complete = (record: JsonObject) => record } = this.#list
     const wanted = unseen.filter(record => this.#keeps(record)).map(record => complete(record))
-    this.#wanted += wanted.length
-    const hasNew = sightings.some(({ isNew }) => isNew)
-    const { token, problem } =
+    const token =
       'total' in end
-        ? this.#offsetAfter(records.length, hasNew, readTotal(rest, end.total))
-        : { token: readPageToken(rest, end.nextToken) }
-    this.#cursor.advance(token, hasNew, problem)
-    if (pageToken !== undefined) {
-      this.#isOnlyPageRead = true
-      this.#isLimited = token !== ''
-    }
+        ? this.#offsetAfter(records.length, unseen.length > 0, readTotal(rest, end.total))
+        : readPageToken(rest, end.nextToken)
+    this.#advance(token)
+    if (pageToken !== undefined) this.#isLimited = token !== ''
     if (order !== undefined) {
       for (const record of wanted) this.#collected.push(record)
-      if (this.#collected.length > this.#limit + maxSortedLater) this.#collected = this.#sortAndCut()
       return []
     }
     const room = this.#limit - this.#shown
@@ -217,21 +208,12 @@ class ListProgress {
     return now
   }
 
-  #offsetAfter(count: number, hasNew: boolean, total: number | undefined): NextOffset {
-    const offset = Number(this.#cursor.pageToRead()?.token ?? '')
-    const totalBefore = this.#total
-    this.#total = total
-    return offsetAfter({ offset, count, hasNew, total, totalBefore, noun: this.#pages.noun })
-  }
-
-  /** Returns whether the record is new in the list, and whether it is new in its part. */
-  #see(record: JsonObject): { readonly isFirst: boolean; readonly isNew: boolean } {
+  #isNew(record: JsonObject): boolean {
     const id = this.#pages.idOf(record)
-    if (id === undefined) return { isFirst: true, isNew: true }
-    const { index } = this.#cursor
-    const lastIndex = this.#seenIds.get(id)
-    this.#seenIds.set(id, index)
-    return { isFirst: lastIndex === undefined, isNew: lastIndex !== index }
+    if (id === undefined) return true
+    const isNew = !this.#seenIds.has(id)
+    this.#seenIds.add(id)
+    return isNew
   }
 
   #keeps(record: JsonObject): boolean {
@@ -240,36 +222,64 @@ class ListProgress {
     return name === undefined
   }
 
-  /** Sorts the collected records in place, and returns those within the limit. */
-  #sortAndCut(): JsonObject[] {
-    return this.#collected.sort(this.#list.order).slice(0, this.#limit)
+  /**
+   * Returns where the next page of a list without tokens begins. Only a page that ends at the total, or without a total an
+   * empty one, is the last: a short page in between must not look like the end. Every offset is another one, so that only
+   * the records show that pages repeat.
+   */
+  #offsetAfter(count: number, hasNew: boolean, total: number | undefined): string {
+    const { noun } = this.#pages
+    const totalBefore = this.#total
+    const read = Number(this.#token) + count
+    this.#total = total
+    if (count > 0 && !hasNew) this.#problem = `the service returned the same ${noun}s twice`
+    else if (total === undefined) return count === 0 ? '' : String(read)
+    else if (totalBefore !== undefined && total < totalBefore)
+      this.#problem = `the service counted ${pluralize(totalBefore, noun)} and then ${formatInteger(total)}, so some may have been skipped`
+    else if (read > total || (count === 0 && read < total))
+      this.#problem = `the service counted ${pluralize(total, noun)} and returned ${formatInteger(read)}`
+    return read === total ? '' : String(read)
+  }
+
+  /** Moves past a page. `nextToken` is empty at the end of a part. */
+  #advance(nextToken: string): void {
+    const { maxPages = defaultMaxPages } = this.#list
+    this.pages++
+    if (this.#problem !== undefined) return
+    if (nextToken === '') {
+      this.#part++
+      this.#tokens.clear()
+    } else if (nextToken === this.#token || this.#tokens.has(nextToken))
+      this.#problem = 'the service returned the same page token twice'
+    this.#tokens.add(nextToken)
+    this.#token = nextToken
+    if (!this.#isOver && this.pages >= maxPages)
+      this.#problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise ${this.#nameOf('maxPages')})`
   }
 
   finish(failure: MergeqError | undefined): ListPage {
     const { order, parts } = this.#list
     const { noun } = this.#pages
-    const cursor = this.#cursor
-    const isStopped = cursor.problem !== undefined || failure !== undefined
-    const isReadToEnd = cursor.isOver && !isStopped && !this.#isLimited
-    const records = order === undefined ? [] : this.#sortAndCut()
-    this.#shown += records.length
-    const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
-    const complete = (cursor.isOver || this.#isOnlyPageRead) && !isLimited && !isStopped
-    const isWhole = complete && this.#list.pageToken === undefined
+    const records = this.#collected.sort(order).slice(0, this.#limit)
+    const isLimited = this.#isLimited || records.length < this.#collected.length
+    const matches = this.#shown + this.#collected.length
+    const shown = this.#shown + records.length
+    const isStopped = this.#problem !== undefined || failure !== undefined
+    const complete = this.#isOver && !isLimited && !isStopped
     const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
     if (this.#hidden.size > 0 && this.#list.describesFilters !== true)
       warnings.push(describeHidden(this.#hidden, noun))
-    const hint = this.#shown === 0 ? this.#list.hintIfEmpty?.() : undefined
+    const hint = shown === 0 ? this.#list.hintIfEmpty?.() : undefined
     if (hint !== undefined) warnings.push(`${hint.sentence} ${hint.hint}`)
     const result = {
-      shown: this.#shown,
-      pages: cursor.pages,
+      shown,
+      pages: this.pages,
       complete,
-      isWhole,
+      isWhole: complete && this.#list.pageToken === undefined,
       matching: this.#hidden.size > 0 ? 'matching ' : '',
       envelope: this.#lastEnvelope,
-      isContinued: cursor.pages === 1 && parts.length === 1 && order === undefined && !this.#isCut,
+      isContinued: this.pages === 1 && parts.length === 1 && order === undefined && !this.#isCut,
     }
     const rest = isLimited ? ' There are more.' : ''
     const end: ListEnd = {
@@ -278,9 +288,9 @@ class ListProgress {
       // belong in it.
       isBroken: isStopped || (!complete && !isLimited),
       failure,
-      problem: cursor.problem,
+      problem: this.#problem,
       hidden: [...this.#hidden.values()].reduce((sum, count) => sum + count, 0),
-      total: isReadToEnd ? this.#wanted : undefined,
+      total: this.#isOver && !isStopped && !this.#isLimited ? matches : undefined,
       notes: [`${this.#list.describe(result)}${rest}`, ...warnings],
       warnings,
       mistake: complete && hint?.isMistake === true ? hint : undefined,
@@ -297,72 +307,3 @@ const describeHidden = (hidden: ReadonlyMap<string, number>, noun: string): stri
       index === 0 ? `${pluralize(number, noun)} hidden by ${name}` : `${formatInteger(number)} by ${name}`,
     )
     .join(', ')}.`
-
-/** The number of consecutive pages without new records after which a list counts as endless. */
-const maxPagesWithoutNewRecords = 100
-
-interface PageCursorOptions {
-  readonly maxPages: number
-  /** The name of the limit as the caller writes it. */
-  readonly maxPagesName: string
-  /** Names a record in messages. */
-  readonly noun: string
-  /** The token of the page to start at; without it the first page. */
-  readonly firstToken?: string | undefined
-}
-
-/** A cursor over all parts and pages of a list, in their order. It stores no records. */
-export class PageCursor<S extends object> {
-  readonly #parts: readonly S[]
-  readonly #options: PageCursorOptions
-  readonly #tokens = new Set<string>()
-  #token: string
-  #pagesWithoutNewRecords = 0
-  pages = 0
-  /** The index of the current part. */
-  index = 0
-  /** Why the list cannot be read further. */
-  problem: string | undefined
-
-  constructor(parts: readonly S[], options: PageCursorOptions) {
-    this.#parts = parts
-    this.#options = options
-    this.#token = options.firstToken ?? ''
-  }
-
-  get isOver(): boolean {
-    return this.index >= this.#parts.length
-  }
-
-  /** The next page to request; the token of a first page is empty. Undefined at the end and after a problem. */
-  pageToRead(): { readonly part: S; readonly token: string } | undefined {
-    const part = this.#parts[this.index]
-    return part === undefined || this.problem !== undefined ? undefined : { part, token: this.#token }
-  }
-
-  /**
-   * Moves past a page. `nextToken` is empty at the end of the part; `hasNew` says whether the page had
-   * records that are new in this part, `problem` why nothing can follow it.
-   */
-  advance(nextToken: string, hasNew: boolean, problem?: string): void {
-    const { maxPages, maxPagesName, noun } = this.#options
-    this.pages++
-    this.#pagesWithoutNewRecords = hasNew ? 0 : this.#pagesWithoutNewRecords + 1
-    if (problem !== undefined) this.problem = problem
-    else if (nextToken === '') {
-      this.index++
-      this.#token = ''
-      this.#tokens.clear()
-      this.#pagesWithoutNewRecords = 0
-    } else if (nextToken === this.#token || this.#tokens.has(nextToken))
-      this.problem = 'the service returned the same page token twice'
-    else if (this.#pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
-      this.problem = `${maxPagesWithoutNewRecords} pages in a row contained no new ${noun}s`
-    else {
-      this.#tokens.add(nextToken)
-      this.#token = nextToken
-    }
-    if (!this.isOver && this.pages >= maxPages)
-      this.problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise ${maxPagesName})`
-  }
-}

@@ -1,9 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PageCursor } from '../../src/api/list.ts'
 import { describeInWords, parseTimeRange, windows } from '../../src/values/time-range.ts'
-import { day } from '../support/flaky-list.ts'
-import { noon } from '../support/harness.ts'
 
 test('the windows of a range cover it without gaps or overlaps, each at most 168 hours', () => {
   // Whole seconds, up to 100 days apart.
@@ -33,15 +30,4 @@ test.each([
   expect(range.start).toBe(new Date(2026, 0, 5 - daysAgo).getTime())
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   expect(describeInWords(range, true, since)).toBe(`since ${since.toLowerCase()}, 00:00 ${timeZone}`)
-})
-
-test('endless empty pages stop the list; as many pages of another window do not', () => {
-  const steps = new PageCursor(windows({ start: noon - 20 * day, end: noon }), {
-    maxPages: 10_000,
-    maxPagesName: '--max-pages',
-    noun: 'test',
-  })
-  let pages = 0
-  for (; steps.pageToRead() !== undefined; pages++) steps.advance(`p${pages}`, false)
-  expect([pages, steps.problem]).toEqual([100, '100 pages in a row contained no new tests'])
 })
