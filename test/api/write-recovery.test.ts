@@ -162,29 +162,27 @@ const reads = {
   'work three times, then get no answer': { readings: readings(3) },
 } satisfies Readonly<Record<string, Partial<Scenario>>>
 
-interface Row {
-  readonly 'answer to the change': string
-  readonly 'then reads': keyof typeof reads
-  /** What holds for these changes; `others` is the rest of `ruled`. */
-  readonly expected: Partial<
-    Readonly<Record<OperationName | 'all' | 'readable' | 'replayable' | 'others', string>>
-  >
-}
+/** What holds for these changes; `others` is the rest of `ruled`. */
+type Expected = Partial<
+  Readonly<Record<OperationName | 'all' | 'readable' | 'replayable' | 'others', string>>
+>
+
+type Row = readonly [answerToChange: string, thenReads: keyof typeof reads, expected: Expected]
 
 const rowsOfLoss = (loss: Loss): readonly Row[] => [
-  {
-    'answer to the change': `lost (${loss}), not applied`,
-    'then reads': 'work',
-    expected: {
+  [
+    `lost (${loss}), not applied`,
+    'work',
+    {
       [targets]: 'sent, sent; applied once; exit 0, confirmed',
       [restart]: unknown('sent, 3 reads', 'never'),
       others: sentAgain,
     },
-  },
-  {
-    'answer to the change': `lost (${loss}), applied`,
-    'then reads': 'work',
-    expected: {
+  ],
+  [
+    `lost (${loss}), applied`,
+    'work',
+    {
       [targets]: 'sent, sent; applied twice; exit 0, confirmed',
       // A run that began in the second of the sending may be an older one.
       [restart]: unknown('sent, 3 reads', 'once'),
@@ -193,208 +191,139 @@ const rowsOfLoss = (loss: Loss): readonly Row[] => [
       [remove]: 'sent, 3 reads; applied once; exit 0, confirmed-by-read',
       others: 'sent, 1 read; applied once; exit 0, confirmed-by-read',
     },
-  },
+  ],
 ]
 
 const table: readonly Row[] = [
   ...losses.flatMap(rowsOfLoss),
-  {
-    'answer to the change': '429',
-    'then reads': 'work',
-    expected: { all: 'sent, sent; applied once; exit 0, confirmed' },
-  },
+  ['429', 'work', { all: 'sent, sent; applied once; exit 0, confirmed' }],
   // Repeated as often as --retries says.
-  {
-    'answer to the change': '429, always',
-    'then reads': 'work',
-    expected: { all: 'sent, sent, sent, sent; applied never; exit 7, not-applied' },
-  },
-  {
-    'answer to the change': 'no connection',
-    'then reads': 'work',
-    expected: { all: 'sent; applied once; exit 0, confirmed' },
-  },
-  {
-    'answer to the change': '422',
-    'then reads': 'work',
+  ['429, always', 'work', { all: 'sent, sent, sent, sent; applied never; exit 7, not-applied' }],
+  ['no connection', 'work', { all: 'sent; applied once; exit 0, confirmed' }],
+  [
+    '422',
+    'work',
     // Whether it is merged or closed, a submission that is refused asks once.
-    expected: {
+    {
       all: 'sent; applied never; exit 6, not-applied',
       submitPullRequest: 'sent, 1 read; applied never; exit 6, not-applied',
     },
-  },
-  {
-    'answer to the change': '401',
-    'then reads': 'work',
-    expected: { all: 'sent; applied never; exit 4, not-applied' },
-  },
-  {
-    'answer to the change': 'a redirect, not applied',
-    'then reads': 'work',
-    expected: { all: 'sent; applied never; exit 15, unknown' },
-  },
-  {
-    'answer to the change': 'a redirect, applied',
-    'then reads': 'work',
-    expected: { all: 'sent; applied once; exit 15, unknown' },
-  },
-  {
-    'answer to the change': 'lost, never applied',
-    'then reads': 'work',
-    expected: {
+  ],
+  ['401', 'work', { all: 'sent; applied never; exit 4, not-applied' }],
+  ['a redirect, not applied', 'work', { all: 'sent; applied never; exit 15, unknown' }],
+  ['a redirect, applied', 'work', { all: 'sent; applied once; exit 15, unknown' }],
+  [
+    'lost, never applied',
+    'work',
+    {
       [targets]: unknown('sent, sent', 'never'),
       [restart]: unknown('sent, 3 reads', 'never'),
       others: 'sent, 3 reads, sent, 3 reads; applied never; exit 7, not-applied',
     },
-  },
-  {
-    'answer to the change': 'lost, applied 1.5 s late',
-    'then reads': 'work',
-    expected: {
+  ],
+  [
+    'lost, applied 1.5 s late',
+    'work',
+    {
       [targets]: 'sent, sent; applied twice; exit 0, confirmed',
       // What is gone has no date: it is looked for twice more.
       [remove]: 'sent, 4 reads; applied once; exit 0, confirmed-by-read',
       others: 'sent, 2 reads; applied once; exit 0, confirmed-by-read',
     },
-  },
+  ],
   // Nobody can tell this from a change that was lost.
-  {
-    'answer to the change': 'lost, applied 10 s late',
-    'then reads': 'work',
-    expected: {
+  [
+    'lost, applied 10 s late',
+    'work',
+    {
       [targets]: 'sent, sent; applied twice; exit 0, confirmed',
       [restart]: unknown('sent, 3 reads', 'once'),
       [submit]: 'sent, 3 reads, sent; applied twice; exit 0, confirmed',
       [update]: 'sent, 3 reads, sent; applied twice; exit 0, confirmed',
       others: sentAgain,
     },
-  },
-  {
-    'answer to the change': 'lost, never applied',
-    'then reads': 'get no answer',
-    expected: { readable: unknown('sent, 6 reads', 'never') },
-  },
-  {
-    'answer to the change': 'lost, applied',
-    'then reads': 'get no answer',
-    expected: { readable: unknown('sent, 6 reads', 'once') },
-  },
-  {
-    'answer to the change': 'lost, applied',
-    'then reads': 'are refused the token',
-    expected: { readable: unknown('sent, 3 reads', 'once') },
-  },
-  {
-    'answer to the change': 'lost, applied',
-    'then reads': 'get web pages',
-    expected: { readable: unknown('sent, 3 reads', 'once') },
-  },
-  {
-    'answer to the change': 'lost, applied',
-    'then reads': 'get web pages with 404',
-    expected: { readable: unknown('sent, 3 reads', 'once') },
-  },
-  {
-    'answer to the change': 'lost, applied',
-    'then reads': 'get redirects',
-    expected: { readable: unknown('sent, 3 reads', 'once') },
-  },
+  ],
+  ['lost, never applied', 'get no answer', { readable: unknown('sent, 6 reads', 'never') }],
+  ['lost, applied', 'get no answer', { readable: unknown('sent, 6 reads', 'once') }],
+  ...(['are refused the token', 'get web pages', 'get web pages with 404', 'get redirects'] as const).map(
+    then => ['lost, applied', then, { readable: unknown('sent, 3 reads', 'once') }] as const,
+  ),
   // The change is not sent again.
-  {
-    'answer to the change': 'lost, not applied',
-    'then reads': 'work but for one, and its repeat',
-    expected: { readable: unknown('sent, 4 reads', 'never') },
-  },
-  {
-    'answer to the change': 'lost, never applied',
-    'then reads': 'work but for one, whose repeat counts',
-    expected: { replayable: 'sent, 4 reads, sent, 3 reads; applied never; exit 7, not-applied' },
-  },
-  {
-    'answer to the change': 'lost, not applied',
-    'then reads': 'take 21 s each, too late for a replay',
-    expected: { readable: unknown('sent, 3 reads', 'never') },
-  },
+  ['lost, not applied', 'work but for one, and its repeat', { readable: unknown('sent, 4 reads', 'never') }],
+  [
+    'lost, never applied',
+    'work but for one, whose repeat counts',
+    { replayable: 'sent, 4 reads, sent, 3 reads; applied never; exit 7, not-applied' },
+  ],
+  [
+    'lost, not applied',
+    'take 21 s each, too late for a replay',
+    { readable: unknown('sent, 3 reads', 'never') },
+  ],
   // The replay gives the exit code where the reads show nothing.
-  {
-    'answer to the change': 'lost, then 422',
-    'then reads': 'work',
-    expected: {
+  [
+    'lost, then 422',
+    'work',
+    {
       replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 6, not-applied',
       submitPullRequest: 'sent, 3 reads, sent, 4 reads; applied never; exit 6, not-applied',
     },
-  },
-  {
-    'answer to the change': 'lost, then 429',
-    'then reads': 'work',
-    expected: { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 7, not-applied' },
-  },
-  {
-    'answer to the change': 'lost, then a redirect',
-    'then reads': 'work',
-    expected: { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 15, not-applied' },
-  },
+  ],
+  [
+    'lost, then 429',
+    'work',
+    { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 7, not-applied' },
+  ],
+  [
+    'lost, then a redirect',
+    'work',
+    { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 15, not-applied' },
+  ],
   // A refusal of the replay proves nothing if the first request explains it.
-  {
-    'answer to the change': 'lost, then 401',
-    'then reads': 'work',
-    expected: { replayable: unknown('sent, 3 reads, sent, 3 reads', 'never') },
-  },
-  {
-    'answer to the change': 'lost, then 403',
-    'then reads': 'work',
-    expected: { [submit]: unknown('sent, 3 reads, sent, 3 reads', 'never') },
-  },
-  {
-    'answer to the change': 'lost, then 404',
-    'then reads': 'work',
-    expected: {
+  ['lost, then 401', 'work', { replayable: unknown('sent, 3 reads, sent, 3 reads', 'never') }],
+  ['lost, then 403', 'work', { [submit]: unknown('sent, 3 reads, sent, 3 reads', 'never') }],
+  [
+    'lost, then 404',
+    'work',
+    {
       [cancel]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
       [remove]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
     },
-  },
-  {
-    'answer to the change': 'lost, then 409',
-    'then reads': 'work',
-    expected: {
+  ],
+  [
+    'lost, then 409',
+    'work',
+    {
       [submit]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
       [create]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
     },
-  },
-  {
-    'answer to the change': 'lost, then lost, but applied',
-    'then reads': 'work',
-    expected: {
+  ],
+  [
+    'lost, then lost, but applied',
+    'work',
+    {
       [submit]: 'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
       [create]: 'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
       [update]: 'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
       [remove]: 'sent, 3 reads, sent, 3 reads; applied once; exit 0, confirmed-by-read',
     },
-  },
-  {
-    'answer to the change': 'lost, then lost',
-    'then reads': 'work three times, then get no answer',
-    expected: { replayable: unknown('sent, 3 reads, sent, 6 reads', 'never') },
-  },
-  {
-    'answer to the change': 'lost, then no connection',
-    'then reads': 'work three times, then get no answer',
-    expected: { [submit]: unknown('sent, 9 reads', 'never') },
-  },
-  {
-    'answer to the change': 'lost, applied, then 422',
-    'then reads': 'work',
-    expected: { [targets]: unknown('sent, sent', 'once') },
-  },
-  {
-    'answer to the change': 'lost, applied, then 429',
-    'then reads': 'work',
-    expected: { [targets]: unknown('sent, sent', 'once') },
-  },
+  ],
+  [
+    'lost, then lost',
+    'work three times, then get no answer',
+    { replayable: unknown('sent, 3 reads, sent, 6 reads', 'never') },
+  ],
+  [
+    'lost, then no connection',
+    'work three times, then get no answer',
+    { [submit]: unknown('sent, 9 reads', 'never') },
+  ],
+  ['lost, applied, then 422', 'work', { [targets]: unknown('sent, sent', 'once') }],
+  ['lost, applied, then 429', 'work', { [targets]: unknown('sent, sent', 'once') }],
 ]
 
 /** What a row expects of a change; undefined where it says nothing of it. */
-function expectedOf(change: OperationName, { expected }: Row): string | undefined {
+function expectedOf(change: OperationName, expected: Expected): string | undefined {
   const own = expected[change] ?? expected.all
   if (own !== undefined) return own
   if (readable.includes(change) && expected.readable !== undefined) return expected.readable
@@ -408,9 +337,8 @@ test('each rule of recovery has a change here', () => {
 
 describe.each(names)('a change without a clear response: %s', change => {
   const { line, stage } = lineAndStage(change)
-  for (const row of table) {
-    const { 'answer to the change': answer, 'then reads': then } = row
-    const expected = expectedOf(change, row)
+  for (const [answer, then, due] of table) {
+    const expected = expectedOf(change, due)
     if (expected !== undefined)
       test(`answer to the change: ${answer}; then reads ${then}`, async () => {
         const changes = answers[answer]
