@@ -2,6 +2,7 @@ import type { UnreadSource } from '../api/reads/test-run.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../base/json.ts'
 import { priorityName } from '../domain/priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../domain/queue-entries.ts'
+import type { Again } from '../domain/reasons/reason-table.ts'
 import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../domain/reasons/reasons.ts'
 import type { ServiceWords } from '../domain/reasons/service-words.ts'
 import { isStacked } from '../domain/stacks.ts'
@@ -111,24 +112,13 @@ export function explanationOf(sources: ExplainSources): Explanation {
       steps: [{ action: 'list-queues', why: `Lists the queues. Check ${placeNames(nameOf)}.` }],
     })
   const explained = explainState(record === undefined ? {} : { ...record, state }, run)
-  const isBlocking = ({ blocks = false }: Finding) => blocks
-  const verdict = verdictOf(state, findings, findings.some(isBlocking))
-  const submitAgain = {
-    needsChange: false,
-    ...assessResubmission(
-      state === '' && record !== undefined ? 'unknown' : verdict,
-      record ?? {},
-      explained,
-      sources,
-    ),
-  }
-  const steps = [
-    ...findings.flatMap(finding => finding.steps ?? []),
-    ...stepsFor(verdict, explained, run, targetBranch),
-  ]
+  const blocking = findings.filter(({ blocks }) => blocks === true)
+  const others = findings.filter(({ blocks }) => blocks !== true)
+  const verdict = verdictOf(state, findings, blocking.length > 0)
+  const { steps, ...submitAgain } = conclude(verdict, state, record ?? {}, explained, sources)
   // Of steps with the same command the first is enough.
   const next = new Map<string, NextStep>()
-  for (const { action, ...step } of steps) {
+  for (const { action, ...step } of [...findings.flatMap(finding => finding.steps ?? []), ...steps]) {
     const command = action === undefined ? null : commandFor(action)
     const key = command ?? step.why
     if (!next.has(key)) next.set(key, { command, ...step })
@@ -146,9 +136,7 @@ export function explanationOf(sources: ExplainSources): Explanation {
     stacked: isStacked(record, targetBranch),
     queue: queue == null ? null : describeQueue(queue, entry),
     testRun: run ?? null,
-    reasons: [...findings.filter(isBlocking), ...findings.filter(finding => !isBlocking(finding))].map(
-      ({ code, message }) => ({ code, message }),
-    ),
+    reasons: [...blocking, ...others].map(({ code, message }) => ({ code, message })),
     next: [...next.values()],
     submitAgain,
     unread,
@@ -200,64 +188,96 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
   return isBlocked ? 'blocked' : 'waiting'
 }
 
-function stepsFor(
+/** What follows from a verdict. */
+type Conclusion = Explanation['submitAgain'] & { readonly steps: readonly Step[] }
+
+const conclusion = (safe: boolean | null, why: string, steps: readonly Step[]): Conclusion => ({
+  safe,
+  needsChange: false,
+  why,
+  steps,
+})
+
+const defaultPriority = 100
+
+/**
+ * Returns what to do, and whether another submit is safe. Submitting a queued pull request again resets its priority and
+ * batching unless they are given again (docs/reference/service.md, "submitPullRequest").
+ */
+function conclude(
   verdict: ExplanationVerdict,
+  state: string,
+  record: JsonObject,
   explained: Explained,
-  run: TestRun | undefined,
-  targetBranch: string,
-): readonly Step[] {
+  { run, nameOf, targetBranch }: ExplainSources,
+): Conclusion {
   const wait: Step = { action: 'wait', why: 'Waits until it merges or leaves the queue.' }
   const showChecks: readonly Step[] =
     run === undefined ? [] : [{ action: 'show-test-run', why: 'Shows the checks of its test run.' }]
-  switch (verdict) {
-    case 'merged':
-      return []
-    case 'not-found':
-      return []
-    case 'dropped':
-      return stepsAfterEnd(explained, showChecks, targetBranch)
-    case 'held': {
-      const why = 'Runs its tests again, for a failure that may be flaky.'
-      return [wait, ...showChecks, { action: 'restart-tests', why }]
-    }
-    case 'testing':
-      return [wait, ...showChecks]
-    case 'unknown': {
-      const why = 'Shows the complete record from the service.'
-      return [{ action: 'show-record', why }, wait]
-    }
-    default:
-      return [wait]
+  const unclear = 'Its current state is unknown. Check it again first.'
+  if (verdict === 'not-found')
+    return conclusion(null, 'It is not in the queue. It may be too new to appear.', [])
+  if (verdict === 'merged') return conclusion(false, 'It is already merged.', [])
+  if (verdict === 'dropped') return concludeEnd(explained, showChecks, targetBranch)
+  if (verdict === 'unknown')
+    return conclusion(null, unclear, [
+      { action: 'show-record', why: 'Shows the complete record from the service.' },
+      wait,
+    ])
+  const restart: Step = {
+    action: 'restart-tests',
+    why: 'Runs its tests again, for a failure that may be flaky.',
   }
+  const isHeld = verdict === 'held'
+  const steps = [wait, ...(isHeld || verdict === 'testing' ? showChecks : []), ...(isHeld ? [restart] : [])]
+  if (state === '') return conclusion(null, unclear, steps)
+  const priority = getNumber(record, 'priorityValue')
+  // A `usedDefaultPriorityName` may stand beside another priority that was given later.
+  const isDefault = priority === defaultPriority
+  const flags = [
+    ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priorityName(priority)}`]),
+    ...(get(record, 'noBatch') === true ? [nameOf('noBatch')] : []),
+  ].join(' ')
+  if (flags !== '') {
+    const why = `It is already in the queue. Submitting it without ${flags} may reset its settings.`
+    return conclusion(false, why, steps)
+  }
+  return isDefault
+    ? conclusion(true, 'It is already in the queue; submitting it again changes nothing.', steps)
+    : conclusion(null, 'It is already in the queue, and its priority could not be read.', steps)
 }
 
-/** Returns what to do about a pull request that failed or was cancelled: first the advice, then a new submission. */
-function stepsAfterEnd(
-  explained: Explained,
-  showChecks: readonly Step[],
-  targetBranch: string,
-): readonly Step[] {
-  const { words, known } = explained
-  const submit = (why: string): Step => ({ action: 'submit', why })
-  const advice: readonly Step[] = known?.advice === undefined ? [] : [{ why: known.advice }]
-  const checks = isFailureOfTestRun(explained) ? showChecks : []
-  if (words.mayBeMerged)
-    return [{ why: lookAt(targetBranch) }, { action: 'wait', why: 'Waits a moment for the merge to show.' }]
-  // A word that is not known may mean anything.
-  if (known === undefined && words.serviceReason !== null)
-    return [{ action: 'show-timeline', why: 'Shows what the service says of it.' }]
-  switch (words.again) {
-    case 'later':
-      return [...advice, { ...submit('Submits it again.'), ...(known && { when: 'Later' }) }]
-    case 'after-change': {
-      const why = 'After a fix; without one it will most likely fail again.'
-      return [...checks, ...advice, { ...submit(why), when: 'After a fix' }]
-    }
-    case 'no':
-      return advice
-    default:
-      return [...checks, ...advice, submit('If it should merge after all.')]
+/** Returns what follows for a pull request that failed or was cancelled: first the advice, then a new submission. */
+function concludeEnd(explained: Explained, showChecks: readonly Step[], targetBranch: string): Conclusion {
+  const { words, sentence, known } = explained
+  const { again, serviceReason, mayBeMerged } = words
+  const judged = assessAgain(again) ?? { safe: null, needsChange: false }
+  if (mayBeMerged) {
+    const why = `Look at ${targetBranch} first: it may have merged. Do not submit it again before.`
+    const wait: Step = { action: 'wait', why: 'Waits a moment for the merge to show.' }
+    return { ...judged, why, steps: [{ why }, wait] }
   }
+  // A word that is not known may mean anything.
+  if (known === undefined && serviceReason !== null) {
+    const why = 'mergeq does not know this reason. Find out what it means first.'
+    return { ...judged, why, steps: [{ action: 'show-timeline', why: 'Shows what the service says of it.' }] }
+  }
+  const unsaid =
+    again === 'look'
+      ? 'Find out why before you submit it again.'
+      : `It is no longer in the queue. ${sentence ?? ''}`.trim()
+  const advice: readonly Step[] = known?.advice === undefined ? [] : [{ why: known.advice }]
+  const checks = isFailureOfTestRun(explained) && again !== 'later' ? showChecks : []
+  const steps = again === 'no' ? advice : [...checks, ...advice, submitStep(again, known !== undefined)]
+  return { ...judged, why: known?.advice ?? known?.meaning ?? unsaid, steps }
+}
+
+function submitStep(again: Again | null, isKnown: boolean): Step {
+  if (again === 'later')
+    return { action: 'submit', why: 'Submits it again.', ...(isKnown && { when: 'Later' }) }
+  if (again !== 'after-change') return { action: 'submit', why: 'If it should merge after all.' }
+  const why = 'After a fix; without one it will most likely fail again.'
+  return { action: 'submit', why, when: 'After a fix' }
 }
 
 function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explanation['queue'] {
@@ -272,53 +292,4 @@ function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explan
     testing: testing.length,
     concurrency,
   }
-}
-
-const lookAt = (targetBranch: string): string =>
-  `Look at ${targetBranch} first: it may have merged. Do not submit it again before.`
-
-/** Returns whether a pull request that failed or was cancelled may be submitted again, and why. */
-function assessDeparture({ words, sentence, known }: Explained, targetBranch: string) {
-  const { again, serviceReason, mayBeMerged } = words
-  const judged = assessAgain(again) ?? { safe: null, needsChange: false }
-  if (mayBeMerged) return { ...judged, why: lookAt(targetBranch) }
-  if (known !== undefined) return { ...judged, why: known.advice ?? known.meaning }
-  if (serviceReason !== null)
-    return { ...judged, why: 'mergeq does not know this reason. Find out what it means first.' }
-  if (again === 'look') return { ...judged, why: 'Find out why before you submit it again.' }
-  return { ...judged, why: `It is no longer in the queue. ${sentence ?? ''}`.trim() }
-}
-
-const defaultPriority = 100
-
-/**
- * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
- * batching unless they are given again (docs/reference/service.md, "submitPullRequest").
- */
-function assessResubmission(
-  verdict: ExplanationVerdict,
-  record: JsonObject,
-  explained: Explained,
-  { nameOf, targetBranch }: Pick<ExplainSources, 'nameOf' | 'targetBranch'>,
-): Omit<Explanation['submitAgain'], 'needsChange'> & { readonly needsChange?: boolean } {
-  if (verdict === 'not-found')
-    return { safe: null, why: 'It is not in the queue. It may be too new to appear.' }
-  if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
-  if (verdict === 'dropped') return assessDeparture(explained, targetBranch)
-  if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
-  const priority = getNumber(record, 'priorityValue')
-  // A `usedDefaultPriorityName` may stand beside another priority that was given later.
-  const isDefault = priority === defaultPriority
-  const flags = [
-    ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priorityName(priority)}`]),
-    ...(get(record, 'noBatch') === true ? [nameOf('noBatch')] : []),
-  ].join(' ')
-  if (flags !== '')
-    return {
-      safe: false,
-      why: `It is already in the queue. Submitting it without ${flags} may reset its settings.`,
-    }
-  return isDefault
-    ? { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }
-    : { safe: null, why: 'It is already in the queue, and its priority could not be read.' }
 }

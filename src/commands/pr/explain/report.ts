@@ -124,7 +124,7 @@ const isQueued = ({ verdict }: Explanation): boolean => ['waiting', 'testing', '
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */
 export function explanationRows(explanation: Explanation): readonly JsonObject[] {
-  const { verdict, state, since, queue, testRun, reasons, next, submitAgain, unread } = explanation
+  const { verdict, state, since, queue, testRun, reasons, next, again, submitAgain, unread } = explanation
   const rows: (readonly [string, Json])[] = [['verdict', verdict]]
   if (state !== null) rows.push(['state', shorten(state)])
   if (since !== null) rows.push(['since', shorten(since)])
@@ -136,17 +136,9 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
     rows.push(['test run', `${testRun.id}${status}`])
   }
   for (const { command, why } of next) rows.push(['next', command === null ? why : `${command}  (${why})`])
-  const { safe, needsChange } = submitAgain
-  const isOver = verdict === 'dropped' && explanation.again !== null
-  const safety = isOver
-    ? againText(explanation.again)
-    : safe === null
-      ? 'unclear'
-      : !safe
-        ? 'no'
-        : needsChange
-          ? 'after a change'
-          : 'yes'
+  const { safe } = submitAgain
+  const answer = safe === null ? 'unclear' : safe ? 'yes' : 'no'
+  const safety = verdict === 'dropped' && again !== null ? againText(again) : answer
   const why = submitAgain.why.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase()).replace(/\.$/, '')
   rows.push(['submit again', `${safety}: ${why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
