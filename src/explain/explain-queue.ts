@@ -1,7 +1,7 @@
 import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
-import { canResume, normalizeState, queueStateMessage, stateOf } from '../domain/states.ts'
-import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../values/format.ts'
+import { canResume, normalizeState, stateOf } from '../domain/states.ts'
+import { elapsedSince, formatAge, joinTruncated, pluralize } from '../values/format.ts'
 import { repositoryName } from '../values/repository.ts'
 import {
   type ExplainSources,
@@ -9,7 +9,7 @@ import {
   explanationOf,
   type NextStep,
 } from './explain-pull-request.ts'
-import { lateCheck } from './findings.ts'
+import { lateCheck, queueStateFindings } from './findings.ts'
 import type { Finding, QueueAction } from './readiness.ts'
 
 /**
@@ -78,7 +78,7 @@ export function explanationOfQueue(sources: QueueSources): QueueExplanation {
   const state = stateOf(queue)
   const { testing, concurrency = null } = testSlots(queue)
   const verdict = verdictOf(sources)
-  const findings = [...stateFindings(sources), ...entryFindings(sources), ...notReadyFindings(sources)]
+  const findings = [...stateFindings(queue), ...entryFindings(sources), ...notReadyFindings(sources)]
   return {
     repo: repositoryName(repo),
     targetBranch,
@@ -98,19 +98,16 @@ export function explanationOfQueue(sources: QueueSources): QueueExplanation {
   }
 }
 
+/** The verdicts of the states in which nothing else counts. */
+const stateVerdicts: ReadonlyMap<string, QueueVerdict> = new Map([
+  ['PAUSED', 'paused'],
+  ['DRAINING', 'draining'],
+  ['SWITCHING_MODES', 'switching-modes'],
+])
+
 function verdictOf({ queue, head, notReadyCount = 0, now }: QueueSources): QueueVerdict {
-  switch (stateOf(queue)) {
-    case 'PAUSED':
-      return 'paused'
-    case 'DRAINING':
-      return 'draining'
-    case 'SWITCHING_MODES':
-      return 'switching-modes'
-    case 'RUNNING':
-      break
-    default:
-      return 'unknown'
-  }
+  const state = stateOf(queue)
+  if (state !== 'RUNNING') return stateVerdicts.get(state) ?? 'unknown'
   if (queueEntries(queue).length === 0) return notReadyCount > 0 ? 'waiting' : 'empty'
   if (head?.verdict === 'blocked') return 'blocked'
   return (timeSinceChange(queue, now) ?? 0) >= stalledTime ? 'stalled' : 'moving'
@@ -124,15 +121,10 @@ function timeSinceChange(queue: JsonObject, now: number): number | undefined {
   return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other))
 }
 
-function stateFindings({ queue }: QueueSources): readonly Finding[] {
-  const state = stateOf(queue)
-  if (state === 'RUNNING') return []
-  const message =
-    state === ''
-      ? 'The service reports no state of the queue.'
-      : (queueStateMessage(state) ?? `The queue is in the unknown state '${shorten(state)}'.`)
-  return [{ code: `queue-${state === '' ? 'state' : state.toLowerCase().replaceAll('_', '-')}`, message }]
-}
+const stateFindings = (queue: JsonObject): readonly Finding[] =>
+  stateOf(queue) === ''
+    ? [{ code: 'queue-state', message: 'The service reports no state of the queue.' }]
+    : queueStateFindings(queue, [])
 
 /** What the pull requests say that the queue lists. */
 function entryFindings({ queue, head, now }: QueueSources): readonly Finding[] {
@@ -144,13 +136,11 @@ function entryFindings({ queue, head, now }: QueueSources): readonly Finding[] {
   const waiting = entries.length - testing.length
   const isFull = concurrency !== undefined && testing.length >= concurrency && !isBatching && waiting > 0
   return [
-    ...(idle === undefined
-      ? [{ code: 'no-times', message: 'No queued pull request says when its state changed.' }]
+    idle === undefined
+      ? { code: 'no-times', message: 'No queued pull request says when its state changed.' }
       : idle >= stalledTime
-        ? [{ code: 'stalled', message: `No queued pull request changed its state for ${formatAge(idle)}.` }]
-        : [
-            { code: 'last-change', message: `A pull request last changed its state ${formatAge(idle)} ago.` },
-          ]),
+        ? { code: 'stalled', message: `No queued pull request changed its state for ${formatAge(idle)}.` }
+        : { code: 'last-change', message: `A pull request last changed its state ${formatAge(idle)} ago.` },
     testing.length === 0
       ? { code: 'nothing-tested', message: 'No test runs are in progress.' }
       : { code: 'testing', message: `Under test: ${numbers}.` },

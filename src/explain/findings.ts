@@ -51,14 +51,14 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
         ...orUnknownReason([...readiness, ...hostFindings(facts, failing)], facts),
         ...stackFindings(facts),
         ...timeLimit(facts),
-        ...queueStateFindings(facts, []),
+        ...queueStateFindings(facts.queue, []),
       ]
     case 'PENDING': {
-      const queueState = queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
+      const queueState = queueStateFindings(facts.queue, ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
       return [first, ...queueState, ...position, ...slotFindings(facts), ...hostReasons]
     }
     case 'TESTS_PASSED':
-      return [first, ...queueStateFindings(facts, ['PAUSED']), ...position, ...hostReasons]
+      return [first, ...queueStateFindings(facts.queue, ['PAUSED']), ...position, ...hostReasons]
     case 'TESTING':
     case 'PENDING_FAILURE':
       return [
@@ -66,7 +66,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
         ...missing,
         ...(state === 'TESTING' ? testedAgain(facts.record, run) : []),
         ...checks,
-        ...queueStateFindings(facts, []),
+        ...queueStateFindings(facts.queue, []),
         ...position,
         ...hostReasons,
       ]
@@ -189,14 +189,14 @@ export function orUnknownReason(
 ): readonly Finding[] {
   if (reasons.length > 0) return reasons
   const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN
-  return elapsed < readingTime
-    ? [
-        {
+  return [
+    elapsed < readingTime
+      ? {
           code: 'just-submitted',
           message: `It was submitted ${formatAgo(elapsed)}; the service is reading it.`,
-        },
-      ]
-    : [{ code: 'no-reason', message: 'The service does not report what it is waiting for.' }]
+        }
+      : { code: 'no-reason', message: 'The service does not report what it is waiting for.' },
+  ]
 }
 
 /** Every pull request is not ready for a moment after its submission: the time limit is no news then. */
@@ -212,34 +212,20 @@ function timeLimit({ queue, record, now = Number.NaN }: Facts): readonly Finding
   return [{ code: 'time-limit', message: `The queue cancels it ${when}.` }]
 }
 
-interface BlockReason {
-  readonly message: string
-  /** Whether it goes away without a change to the branch. */
-  readonly isTransient?: boolean
-  /** In a few words; `{branch}` is the target branch. */
-  readonly short?: string
-}
-
-const blockReasons = new Map<string, BlockReason>([
-  ['behind_base', { message: 'Its branch is behind its base branch.', short: 'behind {branch}' }],
-  ['merge_conflict', { message: 'It has merge conflicts.', short: 'conflicts with {branch}' }],
-  [
-    'failing_required_check',
-    { message: 'A required check of the pull request is failing.', short: 'a required check fails' },
-  ],
+/** Why the merge is blocked, and in a few words; `{branch}` is the target branch. */
+const blockReasons: ReadonlyMap<string, readonly [message: string, short?: string]> = new Map([
+  ['behind_base', ['Its branch is behind its base branch.', 'behind {branch}']],
+  ['merge_conflict', ['It has merge conflicts.', 'conflicts with {branch}']],
+  ['failing_required_check', ['A required check of the pull request is failing.', 'a required check fails']],
   [
     'awaiting_required_check',
-    {
-      message: 'A required check of the pull request has not finished.',
-      isTransient: true,
-      short: 'waits for a required check',
-    },
+    ['A required check of the pull request has not finished.', 'waits for a required check'],
   ],
-  [
-    'undetermined',
-    { message: 'The merge is blocked; the service could not determine why.', isTransient: true },
-  ],
+  ['undetermined', ['The merge is blocked; the service could not determine why.']],
 ])
+
+/** Those that go away without a change to the branch. */
+const passingBlockReasons: readonly string[] = ['awaiting_required_check', 'undetermined']
 
 /**
  * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
@@ -254,15 +240,14 @@ function extractNames(value: Json | undefined): readonly string[] {
 }
 
 function blockFinding(kind: string, targetBranch: string): Finding {
-  const reason: BlockReason = blockReasons.get(kind) ?? { message: `It is blocked: ${kind}.` }
-  const { message, isTransient = false } = reason
-  const short = reason.short?.replace('{branch}', () => targetBranch)
+  const [message, short] = blockReasons.get(kind) ?? [`It is blocked: ${kind}.`]
+  const blocks = !passingBlockReasons.includes(kind)
   return {
     code: 'block-reason',
     message,
-    ...(short === undefined ? {} : { short }),
-    blocks: !isTransient,
-    steps: isTransient ? [] : [{ why: 'Fix this on its branch, then push.' }],
+    ...(short === undefined ? {} : { short: short.replace('{branch}', () => targetBranch) }),
+    blocks,
+    steps: blocks ? [{ why: 'Fix this on its branch, then push.' }] : [],
   }
 }
 
@@ -333,7 +318,7 @@ function stackFindings({ record, targetBranch }: Facts): readonly Finding[] {
 }
 
 /** Returns what the queue's state means, unless it runs; in one of `blockingStates` it holds the pull request back. */
-function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
+export function queueStateFindings(queue: JsonObject, blockingStates: readonly string[]): readonly Finding[] {
   const state = stateOf(queue)
   if (state === '' || state === 'RUNNING') return []
   const message = queueStateMessage(state)

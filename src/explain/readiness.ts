@@ -27,7 +27,7 @@ export interface Finding {
   readonly steps?: readonly Step[]
 }
 
-const mergeabilityFindings = new Map<string, Finding>([
+const mergeabilityFindings: ReadonlyMap<string, Finding> = new Map([
   [
     'in_progress',
     {
