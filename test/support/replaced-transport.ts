@@ -8,6 +8,7 @@ export const network: { attempt(attempt: Attempt): HttpResponse | Promise<HttpRe
 }
 
 const replacedTransport = {
+  connectLimit: 10_000,
   createTrust: async () => undefined,
   createConnectionPools: () => ({
     poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
