@@ -21,7 +21,9 @@ const runTests = (names, env) =>
   )
 
 // Long texts in every field, once: they are the same in each round. Sizes in KiB.
-runTests(['test/every-command/hostile-answers.test.ts'], { MERGEQ_TEXT_SIZES: '4,64,1024' })
+runTests(['test/every-command/hostile-texts.test.ts', '--testNamePattern', 'expensive'], {
+  MERGEQ_TEXT_SIZES: '4,64,1024',
+})
 
 const end = Date.now() + minutes * 60_000
 let rounds = 0

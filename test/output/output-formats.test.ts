@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { formatFlags } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen } from '../support/harness.ts'
+import { answerOf } from '../support/hostile-texts.ts'
 import { slowTest } from '../support/sample.ts'
-import { answerOf } from '../support/untrusted-text.ts'
 
 const where = '-R acme/web -b main'
 const org = '-R acme/web --org acme'

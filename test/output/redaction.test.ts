@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatFlags } from '../support/commands.ts'
 import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
-import { controlCharacters, expectHarmless, piecesIn, testId, token } from '../support/untrusted-text.ts'
+import { controlCharacters, expectHarmless, piecesIn, testId, token } from '../support/hostile-texts.ts'
 
 const setting = (more: Setting = {}): Setting => ({
   ...more,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRedactor } from '../../src/output/redactor.ts'
 import { forTerminal, sanitizeLine } from '../../src/output/sanitize.ts'
-import { piecesIn, token } from '../support/untrusted-text.ts'
+import { piecesIn, token } from '../support/hostile-texts.ts'
 
 const redactor = createRedactor()
 redactor.hide(token)

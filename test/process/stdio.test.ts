@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { checkGeneralRules, type ExpectedResult } from '../support/command-checks.ts'
+import { hostileText, testId } from '../support/hostile-texts.ts'
 import { testWith } from '../support/programs.ts'
 import {
   type Answer,
@@ -16,7 +17,6 @@ import {
 } from '../support/service.ts'
 import { openTestFolder, quoteForShell, type RunOptions, type Signal } from '../support/test-folder.ts'
 import { openTmuxScreen } from '../support/tmux-screen.ts'
-import { testId, untrustedText } from '../support/untrusted-text.ts'
 
 const kept = closeAfterTests()
 const home = kept(openTestFolder())
@@ -242,7 +242,7 @@ describe('a terminal', () => {
   })
 
   testWith('tmux')('keeps its title, its screen and its cursor, and receives no query', async () => {
-    const test = { id: testId, name: untrustedText, most_common_failures: [{ summary: untrustedText }] }
+    const test = { id: testId, name: hostileText, most_common_failures: [{ summary: hostileText }] }
     const service = await serve(() => ({ body: JSON.stringify({ test }) }))
     const words = on(service.baseUrl(), `flaky get ${testId}`)
     const screen = kept(openTmuxScreen(home, words, { shell: '"$@" | tail -n 0; "$@"' }))

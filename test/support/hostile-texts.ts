@@ -9,7 +9,7 @@ export { testId }
 export const token = 'tok_W1re/Secret+42&Zx9=='
 
 /** Text that does something to a terminal, or hides something in it, and what of it is shown. */
-export const untrustedTexts: readonly (readonly [text: string, shown: string])[] = [
+export const actingTexts: readonly (readonly [text: string, shown: string])[] = [
   // Colors, a clear screen and cursor moves.
   ['\x1B[31m', ''],
   ['\x9B31m', ''],
@@ -64,8 +64,75 @@ export const untrustedTexts: readonly (readonly [text: string, shown: string])[]
   ['\u{1F469}\u200D\u{1F4BB}', '\u{1F469}\u200D\u{1F4BB}'],
 ]
 
-/** All of them in one text; it shows nothing that acts, and no `pwned`. */
-export const untrustedText = untrustedTexts.map(([text], index) => `${index}${text}`).join(' ')
+/** Formulas and what CSV quotes, and the cell that each becomes. */
+export const csvCells: Readonly<Record<string, string>> = {
+  '=1+1': `"'=1+1"`,
+  '+1': `"'+1"`,
+  '-1+cmd|x': `"'-1+cmd|x"`,
+  '@SUM(A1)': `"'@SUM(A1)"`,
+  '＝1+1': `"'＝1+1"`,
+  '＋1': `"'＋1"`,
+  '－1': `"'－1"`,
+  '＠SUM(A1)': `"'＠SUM(A1)"`,
+  'a＝b': 'a＝b',
+  '\t=1': `"'=1"`,
+  '\r=1': `"'=1"`,
+  ' =1': `"'=1"`,
+  '\u200B=1': `"'=1"`,
+  '\x1B[0m=1': `"'=1"`,
+  'say "hi"': '"say ""hi"""',
+  'a,b': '"a,b"',
+  'a\nb': 'a b',
+  '"=1': '"""=1"',
+  '=cmd|"/c calc"!A1': `"'=cmd|""/c calc""!A1"`,
+  ' a': 'a',
+  'a=b': 'a=b',
+}
+
+/** Markup and mentions, and the Markdown that each becomes. */
+export const markdownCells: Readonly<Record<string, string>> = {
+  'a|b': 'a\\|b',
+  '`code`': '\\`code\\`',
+  '<img src=x>': '\\<img src=x\\>',
+  '[link](http://evil.test)': '\\[link\\](http://evil.test)',
+  '*a* _b_ ~c~': '\\*a\\* \\_b\\_ \\~c\\~',
+  '# head #7': '\\# head \\#7',
+  '@someone': '@\u200Csomeone',
+  'a\\|b': 'a\\\\\\|b',
+  '<!-- x': '\\<!-- x',
+  'a\n| b | c |': 'a \\| b \\| c \\|',
+  '&lt;b&gt;': '\\&lt;b\\&gt;',
+  '![i](x)': '!\\[i\\](x)',
+}
+
+/** Commands for a CI runner. */
+export const runnerCommands = [
+  '::error file=app.js,line=1,title=x::stop',
+  '::ERROR::stop',
+  '::endgroup::',
+  '##[error]stop',
+  '##[error file=a.js;line=1]stop',
+  // Cut in a column, the row ends its bracket.
+  '##[error]##[error]##vso[a.b]x',
+  '##vso[task.setvariable variable=x]stop',
+  "##teamcity[setParameter name='x' value='y']",
+  '::::error::stop::error::stop',
+  '  ::error::stop',
+  'x ::set-output name=x::stop',
+  'x\n::error::stop',
+  'x\r\n##vso[task.complete result=Succeeded;]',
+  '\x1B[0m::error::stop',
+  ':\u200B:error::stop',
+  ':\x1B[0m:error::stop',
+  '#\x07#teamcity[buildStatus]',
+  '##\u2060[error]stop',
+]
+
+/** What GitHub, Azure and TeamCity take as a command: the first on a line of its own, the others anywhere. */
+export const actsOnRunner = /^\s*::[\w-]+(?: .*)?::|##\[\w|##vso\[|##teamcity\[/im
+
+/** All that act in one text; it shows nothing that acts, and no `pwned`. */
+export const hostileText = actingTexts.map(([text], index) => `${index}${text}`).join(' ')
 
 /** The token as a service may spell it. */
 export const tokens = [token, encodeURIComponent(token), Buffer.from(token).toString('base64')].join(' ')
