@@ -15,7 +15,7 @@ import {
   type WaitResult,
   waitChangeRecord,
 } from '../wait/results.ts'
-import { createSharedQueues, type SharedQueues } from '../wait/shared-queues.ts'
+import { SharedQueues } from '../wait/shared-queues.ts'
 import { startWait, type Wait, type WaitObserver } from '../wait/wait.ts'
 import {
   describeWaitChange,
@@ -60,13 +60,14 @@ async function waitFor(
     const tracked = [...all.values()]
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
-    const sharing = queuesOf(client).join([...names], client, time)
+    const sharing = queuesOf(client)
     const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submitOptions, sharing })
     const observer = new ResultCollector(wait, { onChange, onAttempt })
+    for (const name of names) sharing.note(name, 1)
     try {
       await waitForPullRequests(tracked, wait, observer)
     } finally {
-      sharing.leave()
+      for (const name of names) sharing.note(name, -1)
       noteSubmissions(wait, client.memory)
     }
     const results = tracked.flatMap(({ pullRequest }) => observer.results.get(pullRequest) ?? [])
@@ -101,14 +102,6 @@ class ResultCollector implements WaitObserver {
     return this.wait.client.logger.info(describePause(pullRequest, attempt, reason, until, this.wait))
   }
 
-  async explainFailure(failure: MergeqError): Promise<MergeqError> {
-    return failure
-  }
-
-  async reportUnfinished(): Promise<void> {
-    // The results say it.
-  }
-
   reportChange({ pullRequest: { pr } }: TrackedPullRequest, change: StateChange): Promise<void> {
     const { serviceTime, logger } = this.wait.client
     tell(this.callbacks.onChange, waitChangeRecord(pr, change, serviceTime.now()))
@@ -124,15 +117,6 @@ class ResultCollector implements WaitObserver {
 
   reportOutage(text: string): Promise<void> {
     return this.wait.client.logger.info(text)
-  }
-
-  sleep(delay: number): Promise<void> {
-    const { clock, interrupted } = this.wait.client.host
-    return clock.sleep(delay, interrupted)
-  }
-
-  during(_: unknown, rounds: () => Promise<void>): Promise<void> {
-    return rounds()
   }
 
   async interrupted(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError> {
@@ -173,11 +157,11 @@ async function watch(
     const { clock } = client.host
     const limit = startWaitTime(Number.POSITIVE_INFINITY, clock)
     const name = queueName(place)
-    const sharing = queuesOf(client).join([name], client, limit)
+    const sharing = queuesOf(client)
     const read = createQueueReader(place, {
       since,
       atOnce: maxDepartures,
-      share: ask => sharing.read(name, clock.now() - interval / 2, ask),
+      share: ask => sharing.read(name, clock.now() - interval / 2, ask, client, limit),
     })
     const view: QueuesView = {
       async show(_, { changes }) {
@@ -189,8 +173,9 @@ async function watch(
       },
       notify: client.logger.info,
     }
+    sharing.note(name, 1)
     const watched = pollQueues([{ place, read }], { interval, limit, giveUpAfter }, view, client, {})
-    await watched.finally(() => sharing.leave())
+    await watched.finally(() => sharing.note(name, -1))
   } finally {
     await client.close()
   }
@@ -198,7 +183,7 @@ async function watch(
 
 /** What the waits and watches of a service share. */
 function queuesOf({ memory }: CallClient): SharedQueues {
-  memory.queues ??= createSharedQueues()
+  memory.queues ??= new SharedQueues()
   return memory.queues
 }
 

@@ -6,6 +6,7 @@ import {
   isPassing,
   isPermanent,
   MergeqError,
+  toMergeqError,
   withPeriod,
 } from '../base/errors.ts'
 import type { Host } from '../host/host.ts'
@@ -220,27 +221,17 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
 
 /** Repeats a read while the service does not know its pull request, for up to `grace` milliseconds. */
 export async function repeatWhileUnknown<T>(read: () => Promise<T>, grace: number, host: Host): Promise<T> {
-  let last: Reading<T> | undefined
-  /** Reads whether the service knows the pull request. */
-  const readOnce = async (): Promise<Reading<boolean>> => {
-    last = await readingOf(read)
-    if ('value' in last) return { value: true }
-    return isNotFound(last.failure) ? { value: false } : last
+  const { clock, interrupted } = host
+  const time = startWaitTime(grace, clock)
+  for (let misses = 0; ; misses++) {
+    try {
+      return await read()
+    } catch (error) {
+      const rest = time.remaining()
+      if (!isNotFound(toMergeqError(error)) || rest <= 0) throw error
+      await clock.sleep(Math.min(automaticDelay({ unchanged: misses }), rest), interrupted)
+    }
   }
-  await poll<number, boolean, Judgement<number>>({
-    items: [0],
-    read: async () => [await readOnce()],
-    judge: (misses, isKnown) => ({ item: misses + 1, ...(isKnown ? { end: { outcome: 'reached' } } : {}) }),
-    schedule: misses => automaticDelay({ unchanged: misses - 1 }),
-    limit: startWaitTime(grace, host.clock),
-    giveUpAfter: 0,
-    host,
-    onChange: async () => true,
-    onOutage: async () => undefined,
-  })
-  if (last === undefined) throw new Error('nothing was read')
-  if ('failure' in last) throw last.failure
-  return last.value
 }
 
 /** Whether a failed request was answered, by the service or by something in front of it. */

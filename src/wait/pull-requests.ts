@@ -43,6 +43,7 @@ export async function waitForPullRequests(
   observer: WaitObserver,
 ): Promise<void> {
   const { options, client, time, advance } = wait
+  const { clock, interrupted } = client.host
   let waiting = all
   let rounds = 0
   try {
@@ -68,8 +69,8 @@ export async function waitForPullRequests(
         return reportRound(standings, wait, observer)
       },
       onOutage: (text, isOver) => observer.reportOutage(text, isOver),
-      during: rounds => observer.during(() => waiting, rounds),
-      sleep: delay => observer.sleep(delay, waiting),
+      during: rounds => observer.during?.(() => waiting, rounds) ?? rounds(),
+      sleep: delay => observer.sleep?.(delay, waiting) ?? clock.sleep(delay, interrupted),
     })
   } catch (error) {
     const failure = toMergeqError(error)

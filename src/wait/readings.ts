@@ -110,9 +110,9 @@ async function readQueue(
   const [first] = inQueue
   if (first === undefined) return undefined
   const ask = () => requestQueue(client, first.pullRequest, { limits })
+  const since = sharedSince(inQueue, wait)
   try {
-    const reading =
-      sharing === undefined ? await ask() : await sharing.read(name, sharedSince(inQueue, wait), ask)
+    const reading = sharing === undefined ? await ask() : await sharing.read(name, since, ask, client, time)
     if (reading === undefined) return undefined
     const { queue, age, at, askedAt, date } = reading
     const entries = new Map(queueEntries(queue).map(entry => [entry.pr, entry]))

@@ -16,22 +16,10 @@ export interface QueueReading {
   readonly at: number
   /** The time of the response by the clock of the service. */
   readonly date: number | undefined
-  /** How old a reading of another wait is, in milliseconds. */
+  /** How old a reading is that was there already, in milliseconds. */
   readonly age?: number
 }
 
-/** What a wait or a watch has of the others of its client. */
-export interface QueueSharing {
-  /** Whether another one reads a queue, by its name, as well. */
-  isShared(name: string): boolean
-  /**
-   * Returns what another one read, or reads now, of a queue, if it was asked for at or after `since` and is new to this
-   * one; otherwise what `ask` returns. Undefined if the time of this one is over before.
-   */
-  read(name: string, since: number, ask: () => Promise<QueueReading>): Promise<QueueReading | undefined>
-}
-
-/** Requests a queue. */
 export async function requestQueue(
   client: ServiceClient,
   { repo, targetBranch }: Queue,
@@ -43,100 +31,74 @@ export async function requestQueue(
   return { queue: response.records[0] ?? {}, at: clock.now(), askedAt, date }
 }
 
-/** A reading of one wait or watch that others may take. */
 interface SharedReading {
-  readonly sharing: QueueSharing
-  /** In milliseconds since 1970. */
   readonly askedAt: number
-  /** Undefined if the wait that asked has ended before the response. */
+  /** Undefined if the one that asked ended before the response. */
   readonly reading: Promise<Reading<QueueReading> | undefined>
 }
 
-interface SharedQueue {
-  readonly waits: Set<QueueSharing>
-  last?: SharedReading | undefined
-}
+/** The queues that the waits and watches of a client read: what one of them reads, the others need not ask for. */
+export class SharedQueues {
+  private readonly users = new Map<string, number>()
+  private readonly readings = new Map<string, SharedReading>()
 
-/** The queues of all waits and watches of a client: what one of them reads, the others need not ask for. */
-export interface SharedQueues {
-  /** Begins the sharing of a wait or a watch with some queues, by their names; `leave` ends it. */
-  join(names: readonly string[], client: ServiceClient, time: WaitTime): QueueSharing & { leave(): void }
-}
-
-/** Creates what the waits of a client share. */
-export function createSharedQueues(): SharedQueues {
-  const queues = new Map<string, SharedQueue>()
-  const queueOf = (name: string): SharedQueue => {
-    const queue = queues.get(name) ?? { waits: new Set() }
-    queues.set(name, queue)
-    return queue
+  /** Notes that a wait or a watch begins to read a queue, by its name, or does so no more. */
+  note(name: string, change: 1 | -1): void {
+    const count = (this.users.get(name) ?? 0) + change
+    this.users.set(name, count)
+    if (count > 0) return
+    this.users.delete(name)
+    this.readings.delete(name)
   }
-  return {
-    join(names, { host: { clock, interrupted } }, time) {
-      const taken = new Map<string, SharedReading>()
 
-      /** Resolves to what another wait reads; rejects when this one is interrupted, or its time is over. */
-      const follow = async (reading: SharedReading['reading']) => {
-        const arrived = new AbortController()
-        const signal = AbortSignal.any([interrupted, arrived.signal])
-        const limit = clock.sleep(Math.min(time.left(), maxTimerDelay), signal).then(
-          () => 'over' as const,
-          error => {
-            if (arrived.signal.aborted) return 'over' as const
-            throw error
-          },
-        )
-        try {
-          return await Promise.race([reading, limit])
-        } finally {
-          arrived.abort()
-        }
-      }
+  /** Whether several read a queue. */
+  isShared(name: string): boolean {
+    return (this.users.get(name) ?? 0) > 1
+  }
 
-      const sharing: QueueSharing = {
-        isShared: name => (queues.get(name)?.waits.size ?? 0) > 1,
-        async read(name, since, ask) {
-          const queue = queueOf(name)
-          for (;;) {
-            const { last } = queue
-            const isOthers = last !== undefined && last.sharing !== sharing && last !== taken.get(name)
-            if (!isOthers || last.askedAt < since) break
-            const reading = await follow(last.reading)
-            if (reading === 'over') return undefined
-            if (reading === undefined) continue
-            taken.set(name, last)
-            if ('failure' in reading) throw reading.failure
-            return { ...reading.value, age: Math.max(0, clock.now() - last.askedAt) }
-          }
-          const asked = ask()
-          const own: SharedReading = {
-            sharing,
-            askedAt: clock.now(),
-            reading: asked.then(
-              value => ({ value }),
-              error => {
-                if (queue.last === own) queue.last = undefined
-                const failure = toMergeqError(error)
-                const hasEnded = failure.kind === 'interrupted' || !time.hasTime()
-                return hasEnded ? undefined : { failure }
-              },
-            ),
-          }
-          queue.last = own
-          return asked
-        },
-      }
-      for (const name of names) queueOf(name).waits.add(sharing)
-      return {
-        ...sharing,
-        leave() {
-          for (const name of names) {
-            const queue = queueOf(name)
-            queue.waits.delete(sharing)
-            if (queue.waits.size === 0) queues.delete(name)
-          }
-        },
-      }
-    },
+  /**
+   * Returns what was read, or is read now, of a queue, if it was asked for at or after `since`; otherwise what `ask` returns.
+   * Undefined if the time is over before another one has its response.
+   */
+  async read(
+    name: string,
+    since: number,
+    ask: () => Promise<QueueReading>,
+    client: ServiceClient,
+    time: WaitTime,
+  ): Promise<QueueReading | undefined> {
+    const { clock, interrupted } = client.host
+    const last = this.readings.get(name)
+    if (last === undefined || last.askedAt < since) return this.ask(name, ask, clock.now(), time)
+    const arrived = new AbortController()
+    const signal = AbortSignal.any([interrupted, arrived.signal])
+    const limit = clock.sleep(Math.min(time.left(), maxTimerDelay), signal).then(() => undefined)
+    const reading = await Promise.race([last.reading, limit]).finally(() => {
+      limit.catch(() => undefined)
+      arrived.abort()
+    })
+    if (reading === undefined) return time.hasTime() ? this.read(name, since, ask, client, time) : undefined
+    if ('failure' in reading) throw reading.failure
+    return { ...reading.value, age: Math.max(0, clock.now() - last.askedAt) }
+  }
+
+  private ask(
+    name: string,
+    ask: () => Promise<QueueReading>,
+    askedAt: number,
+    time: WaitTime,
+  ): Promise<QueueReading> {
+    const asked = ask()
+    const reading = asked.then(
+      value => ({ value }),
+      error => {
+        if (this.readings.get(name) === shared) this.readings.delete(name)
+        const failure = toMergeqError(error)
+        return failure.kind === 'interrupted' || !time.hasTime() ? undefined : { failure }
+      },
+    )
+    const shared: SharedReading = { askedAt, reading }
+    this.readings.set(name, shared)
+    return asked
   }
 }

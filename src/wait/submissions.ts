@@ -70,10 +70,11 @@ async function submit(
     wait.tried.set(pullRequest, { sent: item.attempt.sent, failure })
     return item
   } catch (error) {
-    const failure = await observer.explainFailure(toMergeqError(error), pullRequest)
+    const failed = toMergeqError(error)
+    const failure = (await observer.explainFailure?.(failed, pullRequest)) ?? failed
     wait.tried.set(pullRequest, { failure })
     const isLast = isPermanent(failure) || (wait.options.stopsOnError && !isPassing(failure))
-    if (isLast) await observer.reportUnfinished(wait.tried)
+    if (isLast) await observer.reportUnfinished?.(wait.tried)
     throw failure
   }
 }

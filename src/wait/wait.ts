@@ -7,7 +7,7 @@ import type { MergeqError } from '../base/errors.ts'
 import type { PullRequest } from '../values/pull-request.ts'
 import { advance, type Step, type WaitEvent } from './machine.ts'
 import { limitsOfReading } from './poll.ts'
-import type { QueueSharing } from './shared-queues.ts'
+import type { SharedQueues } from './shared-queues.ts'
 import { createWaitErrors } from './wait-errors.ts'
 import type { Sending, StateChange, TrackedPullRequest, WaitEnd, WaitOptions } from './wait-state.ts'
 
@@ -43,8 +43,8 @@ export interface Wait {
   readonly reportedAttempts: Map<PullRequest, number>
   /** The pull requests whose failing checks were read. */
   readonly failingReads: Set<PullRequest>
-  /** Shares the readings of queues with other waits. */
-  readonly sharing?: QueueSharing | undefined
+  /** What the waits of the same client read. */
+  readonly sharing?: SharedQueues | undefined
 }
 
 /** What came of a try to submit a pull request. */
@@ -92,16 +92,16 @@ export interface WaitObserver {
   reportAttempt(pullRequest: PullRequest, attempt: number, reason: string): Promise<void>
   /** Reports until when a pull request waits before an attempt. */
   reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void>
-  /** Returns the error of a submission that failed, as it is told. */
-  explainFailure(failure: MergeqError, pullRequest: PullRequest): Promise<MergeqError>
+  /** Returns the error of a submission that failed, as it is told; the error itself by default. */
+  explainFailure?(failure: MergeqError, pullRequest: PullRequest): Promise<MergeqError>
   /** Reports that no further pull request is submitted after an error. */
-  reportUnfinished(tried: Wait['tried']): Promise<void>
+  reportUnfinished?(tried: Wait['tried']): Promise<void>
   /** Reports that an outage of the service begins or is over. */
   reportOutage(text: string, isOver: boolean): Promise<void>
-  /** Sleeps between two rounds; rejects when the wait is interrupted. */
-  sleep(delay: number, waiting: readonly TrackedPullRequest[]): Promise<void>
+  /** Sleeps between two rounds, in the place of the clock; rejects when the wait is interrupted. */
+  sleep?(delay: number, waiting: readonly TrackedPullRequest[]): Promise<void>
   /** Runs the rounds after the first; `waiting` returns the pull requests that the wait still waits for. */
-  during(waiting: () => readonly TrackedPullRequest[], rounds: () => Promise<void>): Promise<void>
+  during?(waiting: () => readonly TrackedPullRequest[], rounds: () => Promise<void>): Promise<void>
   /** Returns the error of a wait that a signal ended. */
   interrupted(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError>
 }
