@@ -18,7 +18,7 @@ import { keptDays, parseKeptRange, rangeBefore } from '../../values/kept-range.t
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
 import { parseMoment, toIso } from '../../values/time.ts'
 import { formatDate, type TimeRange } from '../../values/time-range.ts'
-import { type Measure, measures, shownMeasure, writtenMeasure } from './report/measures.ts'
+import { type Measure, measures, shownMeasures, writtenMeasure } from './report/measures.ts'
 import { countResults, type RangeNumbers } from './report/numbers.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
@@ -36,10 +36,11 @@ const measureColumns = columns(
 
 /** The columns that a person reads. */
 const shownColumns = columns(
+  ['', 'group', 'id'],
   ['MEASURE', 'label', 'text'],
   ['VALUE', 'shown', 'id'],
-  ['BEFORE', 'shownBefore', 'id', { priority: 2 }],
-  ['OF', 'ofUnit', 'id', { priority: 1 }],
+  ['BEFORE', 'shownBefore', 'id', { priority: 1 }],
+  ['OF', 'ofUnit', 'id', { priority: 2 }],
 )
 
 /** A range whose results were read, as far as they could be. */
@@ -169,7 +170,7 @@ async function printReport(
   cli: Cli,
 ): Promise<void> {
   const rows: readonly Measure[] = measures(main.numbers, before?.numbers)
-  const shown = rows.map(shownMeasure)
+  const shown = shownMeasures(rows)
   const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch }
   const table =
     cli.options.format.name === 'markdown'
@@ -188,7 +189,7 @@ async function printReport(
         ...(isFirst ? [] : ['']),
         `${queueName(queue)}, ${rangeText(main.range)}`,
         before === undefined ? 'without a range before' : `before: ${rangeText(before.range)}`,
-        '',
+        shown.length === 0 ? 'No test run ended in these ranges.' : '',
       ],
       rows: shown,
       columns: shownColumns,

@@ -61,10 +61,12 @@ describe('`queue report`', () => {
     })
   })
 
-  test.each([80, 120])('fits a terminal of %d columns', async columns => {
+  test.each([50, 80, 120])('fits a terminal of %d columns', async columns => {
     const { out } = await report('--color never', { terminal: true, columns })
-    expect(out).toContain('Pull requests merged')
-    expect(out).toMatch(/Minutes failed +20 of 30 \(67%\) .*minutes/)
+    expect(out).toMatch(/^Pull requests +merged +67% \(-33\), 2 of 3/m)
+    expect(out).toMatch(/^ +in failed.* 67% \(\+67\), 20 of 30/m)
+    expect(out).not.toMatch(/cancelled|interrupted|bisections/)
+    expect(out).toMatch(columns < 120 ? /^Left out: (?:BEFORE, )?OF$/m : /100%, 1 of 1 +PRs/m)
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns)
   })
 
@@ -132,9 +134,9 @@ describe('`queue report`', () => {
   })
 
   test.each([
-    [[15, 90], '15s of 1m45s (14%)'],
-    [[270, 329], '4m30s of 9m59s (45%)'],
-    [[270, 330], '5 of 10 (45%)'],
+    [[15, 90], '14%, 15s of 1m45s'],
+    [[270, 329], '45%, 4m30s of 9m59s'],
+    [[270, 330], '45%, 5 of 10'],
   ] as const)('shows less than ten minutes with their seconds: %j are %s', async (seconds, shown) => {
     const [failed, passed] = seconds.map(each => each * 1_000)
     const runs = [
@@ -142,7 +144,7 @@ describe('`queue report`', () => {
       result(2, 2, { testingDurationMs: passed }),
     ]
     const { out } = await report('-o markdown', { answer: service(runs) })
-    expect(out).toContain(`| Minutes failed | ${shown} | 0 of 0 | minutes |`)
+    expect(out).toContain(`| in failed runs | ${shown} | 0 of 0 | minutes |`)
   })
 
   test('compares minutes by their exact values, and rounds where they are written', async () => {
@@ -151,7 +153,7 @@ describe('`queue report`', () => {
       result(2, 2, { testingDurationMs: 200 }),
     ]
     const { out } = await report('-o markdown', { answer: service(runs) })
-    expect(out).toContain('| Minutes failed | 0s of 0s (33%) |')
+    expect(out).toContain('| in failed runs | 33%, 0s of 0s |')
     expect((await report('', { answer: service(runs) })).out).toMatch(/^minutes-failed\t0\tminutes\t0\.01\t/m)
   })
 
@@ -160,8 +162,8 @@ describe('`queue report`', () => {
     expect(out).toContain(
       '| Range | 2025-12-06 12:00 to 2026-01-05 12:00 UTC | 2025-11-21 12:01 to 2025-12-06 11:59 UTC |  |',
     )
-    expect(out).toContain('| Pull requests merged | 3 of 4 (75%) | 0 of 0 | PRs |')
-    expect(out).toContain('| Testing time p50 | 10m00s over 3 | - | timed runs |')
+    expect(out).toContain('| Pull requests | merged | 75%, 3 of 4 | 0 of 0 | PRs |')
+    expect(out).toContain('| Time | p50 | 10m00s over 3 | - | timed runs |')
     expect(out).toMatch(/\| Note \| The range before is shorter, .* \|/)
   })
 
