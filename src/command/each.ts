@@ -199,12 +199,12 @@ async function interruptionOf(
 
 /**
  * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests"). A person gets
- * one error of an outage for all its pull requests.
+ * one error of an outage for all its pull requests. Returns the most severe exit code.
  */
 export async function reportErrors(
   failures: readonly MergeqError[],
   cli: Pick<Cli, 'host' | 'logger' | 'messages' | 'options'>,
-): Promise<void> {
+): Promise<number> {
   const { logger } = cli
   const errors =
     failures.length < 2 ? failures : await (await import('./joined-errors.ts')).joinErrors(failures, cli)
@@ -215,4 +215,5 @@ export async function reportErrors(
   const worst = mostSevere(shown.map(({ exit }) => exit))
   for (const failure of shown) if (failure.exit !== worst) await logger.error(failure)
   for (const failure of shown) if (failure.exit === worst) await logger.error(failure)
+  return worst
 }

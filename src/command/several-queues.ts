@@ -1,25 +1,21 @@
 import { queuesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { MergeqError, mostSevere } from '../base/errors.ts'
+import { MergeqError } from '../base/errors.ts'
 import type { QueueMetrics } from '../domain/metrics/last-hour.ts'
 import { type Queue, queueName, type Repository } from '../values/repository.ts'
 import type { Cli } from './command.ts'
 import { type EachOptions, each, type Outcome, reportErrors } from './each.ts'
 import { read } from './send.ts'
 
-export interface Failed {
-  readonly failure: MergeqError
-}
-
 interface QueueOutcomes<T, R> {
   readonly outcomes: readonly Outcome<T, R>[]
   readonly results: readonly R[]
-  readonly failed: readonly (T & Failed)[]
+  readonly failures: readonly MergeqError[]
 }
 
 /**
- * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
- * their items, both in the order of the items. Throws if a signal arrived or there is no token.
+ * Works on several queues at a time; one that fails does not stop the others. Returns the results and the errors in the
+ * order of the queues. Throws if a signal arrived or there is no token.
  */
 export async function forEachQueue<T extends { readonly name: string; readonly queue: Queue }, R>(
   cli: Cli,
@@ -34,22 +30,13 @@ export async function forEachQueue<T extends { readonly name: string; readonly q
     name: ({ name }) => name,
     differInAccess: true,
   })
-  const failed = outcomes.flatMap(({ item, failure }) =>
-    failure === undefined ? [] : [{ ...item, failure }],
+  const failures = outcomes.flatMap(({ failure }) => failure ?? [])
+  const last = failures.find(
+    ({ kind, details }) => kind === 'interrupted' || (kind === 'auth' && details.status === undefined),
   )
-  const last = failed
-    .map(({ failure }) => failure)
-    .find(({ kind, details }) => kind === 'interrupted' || (kind === 'auth' && details.status === undefined))
   if (last !== undefined) throw last
   cli.host.interrupted.throwIfAborted()
-  return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failed }
-}
-
-/** Logs the errors of queues that failed. Returns the most severe exit code. */
-export async function reportFailures(failed: readonly Failed[], cli: Cli): Promise<number> {
-  const failures = failed.map(({ failure }) => failure)
-  await reportErrors(failures, cli)
-  return mostSevere(failures.map(({ exit }) => exit))
+  return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failures }
 }
 
 /** One of several queues. */
@@ -99,10 +86,8 @@ export const readQueues = <T extends { readonly name: string; readonly queue: Qu
   })
 
 /** Logs why queues of a list could not be read. Returns the exit code of an incomplete list. */
-export const reportUnread = (failed: readonly Failed[], cli: Cli): Promise<number> =>
-  reportFailures(
-    failed.map(({ failure: { message, details } }) => ({
-      failure: new MergeqError('incomplete', message, details),
-    })),
+export const reportUnread = (failures: readonly MergeqError[], cli: Cli): Promise<number> =>
+  reportErrors(
+    failures.map(({ message, details }) => new MergeqError('incomplete', message, details)),
     cli,
   )

@@ -230,12 +230,12 @@ async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<
 
 /** Reads each queue that the metrics name. Returns the text of their own metrics. */
 async function readQueueMetrics(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
-  const { results, failed } = await readQueues(await namedQueues(bytes, repo, cli), cli)
+  const { results, failures } = await readQueues(await namedQueues(bytes, repo, cli), cli)
   const readings = results.map(({ item, queue, now }) => {
     const { repo, targetBranch: branch } = item.queue
     return { repo: `${repo.owner}/${repo.name}`, branch, queue, now }
   })
-  return { bytes: new TextEncoder().encode(queueMetricsText(readings)), failed }
+  return { bytes: new TextEncoder().encode(queueMetricsText(readings)), failures }
 }
 
 export const metricsCommand = command({
@@ -265,9 +265,9 @@ export const metricsCommand = command({
     const values = { repo, branch }
     if (options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
     const { response } = await read(cli, getMergeQueueMetrics, values)
-    const { bytes, failed } = queues
+    const { bytes, failures } = queues
       ? await readQueueMetrics(response.bytes, repo, cli)
-      : { bytes: response.bytes, failed: [] }
+      : { bytes: response.bytes, failures: [] }
     if (drawsResults(cli)) {
       const series = raw || queues ? [...readSamplesIn(bytes)].filter(isCounted) : []
       const screen = () =>
@@ -279,6 +279,6 @@ export const metricsCommand = command({
       await printer.print({ records: [], columns: [], screen })
     } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))
     else await printSamples(bytes, cli)
-    return reportUnread(failed, cli)
+    return reportUnread(failures, cli)
   },
 })

@@ -16,10 +16,9 @@ import { type Cli, command } from '../../command/command.ts'
 import { yesOption } from '../../command/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../command/confirm.ts'
 import { withoutDryRun } from '../../command/dry-run.ts'
-import { each } from '../../command/each.ts'
+import { each, reportErrors } from '../../command/each.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
-import { type Failed, reportFailures } from '../../command/several-queues.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { joinList, pluralize } from '../../values/format.ts'
 import { repositoryName } from '../../values/repository.ts'
@@ -97,11 +96,11 @@ async function applyPlans(plans: readonly Plan[], { includesState, isRecorded }:
     name: () => undefined,
     differInAccess: true,
   })
-  const failed: Failed[] = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [{ failure }]))
+  const failures = outcomes.flatMap(({ failure }) => failure ?? [])
   const rest = plans.slice(outcomes.length)
-  const isSaid = failed.some(({ failure }) => failure.kind === 'interrupted')
-  if (rest.length > 0 && !isSaid) failed.push({ failure: interruptedApplyError(rest, cli) })
-  return { failed, changed }
+  const isSaid = failures.some(({ kind }) => kind === 'interrupted')
+  if (rest.length > 0 && !isSaid) failures.push(interruptedApplyError(rest, cli))
+  return { failures, changed }
 }
 
 const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): MergeqError =>
@@ -185,14 +184,12 @@ export const queueApplyCommand = command({
     const reading = await createPlans(items, includeState, cli)
     const { plans } = reading
     await checkDigest(reading, ifMatch, file)
-    const failed: Failed[] = [...reading.failed]
-    if (
-      failed.length > 0 &&
-      (ifMatch !== undefined || failed.some(({ failure }) => failure.kind === 'usage'))
-    ) {
+    const failures = [...reading.failures]
+    const isWrong = failures.some(({ kind }) => kind === 'usage')
+    if (failures.length > 0 && (ifMatch !== undefined || isWrong)) {
       if (plans.length > 0)
         await logger.warn('Nothing was changed, because not every queue could be compared.')
-      return reportFailures(failed, cli)
+      return reportErrors(failures, cli)
     }
     const applicable = plans.filter(({ live }) => live !== undefined || create)
     const changedPlans = applicable.filter(hasDifferences)
@@ -202,18 +199,17 @@ export const queueApplyCommand = command({
       await confirm({ question, expectedInput: 'y' }, cli)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       const again = await createPlans(plans, includeState, cli)
-      if (again.failed.length > 0) return reportFailures(again.failed, cli)
-      await checkDigest(again, await combineDigests({ plans, failed: [] }), file)
+      if (again.failures.length > 0) return reportErrors(again.failures, cli)
+      await checkDigest(again, await combineDigests({ ...reading, failures: [] }), file)
     }
-    for (const plan of plans)
-      if (!applicable.includes(plan)) failed.push({ failure: missingQueueError(plan) })
+    for (const plan of plans) if (!applicable.includes(plan)) failures.push(missingQueueError(plan))
     if (record !== undefined && changedPlans.length > 0) {
       await record.write(settingsRecordText(earlier, changedPlans))
       await warnNotUndone(record.path, changedPlans, cli)
     }
     const options = { includesState: includeState, isRecorded: record !== undefined }
     const applied = await applyPlans(applicable, options, cli)
-    failed.push(...applied.failed)
+    failures.push(...applied.failures)
     if (record !== undefined && applied.changed.size < changedPlans.length) {
       const corrected = settingsRecordText(
         earlier,
@@ -228,6 +224,6 @@ export const queueApplyCommand = command({
     else if (record !== undefined && changedPlans.length === 0)
       await logger.info(`Nothing changes: ${record.path} was not written.`)
     await printer.end()
-    return reportFailures(failed, cli)
+    return reportErrors(failures, cli)
   },
 })

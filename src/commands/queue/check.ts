@@ -6,7 +6,7 @@ import {
   ownRecord,
   queueNameFields,
 } from '../../api/operations/fields.ts'
-import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { testingResultsPage } from '../../api/operations/testing-results.ts'
@@ -14,15 +14,16 @@ import { tryRead } from '../../api/reads/extra-reads.ts'
 import { serviceStart } from '../../api/service-time.ts'
 import { exitCodeOf, extendError, MergeqError, usageError } from '../../base/errors.ts'
 import { getString, type JsonObject } from '../../base/json.ts'
+import { memoize } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
+import { outlastRateLimit, reportErrors } from '../../command/each.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
-import type { NamedQueue } from '../../command/several-queues.ts'
-import { forEachQueue, reportFailures } from '../../command/several-queues.ts'
+import { forEachQueue, type NamedQueue } from '../../command/several-queues.ts'
 import { queueInput, setOf } from '../../command/values.ts'
-import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
+import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import { columns } from '../../output/view.ts'
@@ -35,14 +36,7 @@ import {
   shortRepositoryName,
 } from '../../values/repository.ts'
 import { duration, integer } from '../../values/types.ts'
-import {
-  limitOf,
-  printSelection,
-  selectQueues,
-  severalQueues,
-  unlessSeveral,
-  withMetrics,
-} from './shared/all-queues.ts'
+import { limitOf, printSelection, selectQueues, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { notReadySentence } from './shared/screen.ts'
 
 interface HealthCheck {
@@ -132,57 +126,53 @@ interface Conditions {
 
 const defaultStalled = 3_600_000
 
-/** A queue whose checks are made. */
-interface CheckedQueue extends Pick<NamedQueue, 'metrics'> {
-  readonly values: Queue
-  readonly queue: JsonObject
-  /** The time of the service, in milliseconds since 1970. */
-  readonly now: number
-}
+/** Returns a function that reads the metrics of a repository, or of the organization, on its first call. */
+const metricsReader = (repo: Repository | undefined, { failures }: Conditions, cli: Cli) =>
+  memoize(async () => {
+    const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo })
+    if (failure !== undefined && failures)
+      await cli.logger.warn(`Failures were not checked: ${failure.message}`)
+    return response && summarizeMetrics(readSamplesIn(response.bytes))
+  })
 
+/** Reads a queue, and makes its checks. */
 async function checkQueue(
-  { values, queue, now, metrics }: CheckedQueue,
-  { maxDepth, maxNotReady, stalled, statuses, notPaused, failures }: Conditions,
+  { queue: place, metrics: known }: NamedQueue,
+  conditions: Conditions,
+  readMetrics: ReturnType<typeof metricsReader>,
   cli: Cli,
-): Promise<readonly HealthCheck[]> {
+): Promise<Checked> {
+  const { response, date = cli.serviceTime.now() } = await read(cli, getQueue, place)
+  await serviceStart(cli)
+  const [queue = {}] = response.records
+  const summary = known === undefined ? await readMetrics() : undefined
+  const metrics = known ?? (summary && findQueue(summary, place.repo, place.targetBranch))
+  const notReady = metrics?.numbers.awaitingMergeability
+  const { maxDepth, maxNotReady, stalled, statuses } = conditions
   const checks: HealthCheck[] = []
   if (maxDepth !== undefined) checks.push(checkDepth(queue, maxDepth))
-  if (maxNotReady !== undefined) checks.push(checkNotReady(notReadyOf(metrics), maxNotReady))
-  if (stalled !== undefined) checks.push(checkStalled(queue, stalled, now))
-  if (notPaused) checks.push(checkPaused(queue))
-  if (failures) checks.push(...checkFailures(metrics))
+  if (maxNotReady !== undefined) checks.push(checkNotReady(notReady, maxNotReady))
+  if (stalled !== undefined) checks.push(checkStalled(queue, stalled, date))
+  if (conditions.notPaused) checks.push(checkPaused(queue))
+  if (conditions.failures) checks.push(...checkFailures(metrics))
   if (statuses !== undefined) {
     const { checkStatuses } = await import('./check/statuses.ts')
-    checks.push(await checkStatuses(values, statuses, now, cli))
+    checks.push(await checkStatuses(place, statuses, date, cli))
   }
-  return checks
-}
-
-const notReadyOf = (metrics: QueueMetrics | undefined) => metrics?.numbers.awaitingMergeability
-
-/** Reads the metrics of queues, which are those of a repository or of the organization. */
-async function readMetrics(
-  queues: readonly NamedQueue[],
-  { repo, failures }: { readonly repo: Repository | undefined; readonly failures: boolean },
-  cli: Cli,
-): Promise<readonly NamedQueue[]> {
-  const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo })
-  if (failure !== undefined && failures)
-    await cli.logger.warn(`Failures were not checked: ${failure.message}`)
-  return response === undefined ? queues : withMetrics(queues, response.bytes)
+  return { place, checks, notReady }
 }
 
 const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !ok)
 
 /** What became of the checks of a queue; `failure` is why it could not be read. */
 interface Checked {
-  readonly values: Queue
+  readonly place: Queue
   readonly checks: readonly HealthCheck[]
   readonly notReady: number | undefined
   readonly failure?: MergeqError | undefined
 }
 
-function recordOf({ values: { repo, targetBranch }, checks, notReady, failure }: Checked) {
+function recordOf({ place: { repo, targetBranch }, checks, notReady, failure }: Checked) {
   const failed = failedOf(checks)
   const ok = failure === undefined && failed.length === 0
   return {
@@ -210,15 +200,17 @@ function hintOf(failed: readonly HealthCheck[], line: (words: readonly string[])
   return `To list the queued pull requests, run: ${line(['queue', 'get'])}`
 }
 
-/** The error of a queue that failed checks. */
-function checkError(values: Queue, failed: readonly HealthCheck[], cli: Cli): MergeqError {
+/** Returns the error of a queue that failed checks; undefined if it passed. */
+function checkError({ place, checks }: Checked, cli: Cli): MergeqError | undefined {
+  const failed = failedOf(checks)
+  if (failed.length === 0) return undefined
   const reasons = failed.map(({ reason }) => reason).join('; ')
   const { commandLine } = cli.settings
-  return new MergeqError('check-failed', `Queue check failed for ${queueName(values)}: ${reasons}.`, {
-    hint: hintOf(failed, words => commandLine(words, values)),
+  return new MergeqError('check-failed', `Queue check failed for ${queueName(place)}: ${reasons}.`, {
+    hint: hintOf(failed, words => commandLine(words, place)),
     isShown: cli.results === 'screen',
-    repo: repositoryName(values.repo),
-    targetBranch: values.targetBranch,
+    repo: repositoryName(place.repo),
+    targetBranch: place.targetBranch,
   })
 }
 
@@ -244,30 +236,29 @@ const queueCheckColumns = columns(
   ['NOT READY', 'notReady', 'number'],
 )
 
-interface SeveralOptions {
-  /** The files that name the queues; undefined for every queue that the metrics name. */
-  readonly file: string | undefined
-  readonly conditions: Conditions
-}
-
-/** Checks several queues, and prints a row for each. Returns the exit code. */
-async function checkSeveral({ file, conditions }: SeveralOptions, cli: Cli): Promise<number> {
-  const { queues: selected, limit } = await selectQueues(file, cli)
-  for (const text of limit) await cli.logger.info(text)
-  const queues =
-    file === undefined
-      ? selected
-      : await readMetrics(selected, { ...conditions, repo: await limitOf(cli) }, cli)
-  const { outcomes, failed: unread } = await forEachQueue(cli, queues, async ({ queue: values, metrics }) => {
-    const { response, date = cli.serviceTime.now() } = await read(cli, getQueue, values)
-    await serviceStart(cli)
-    return checkQueue({ values, queue: response.records[0] ?? {}, now: date, metrics }, conditions, cli)
+/** Prints the checks of a queue, a row for each. */
+const printChecks = (checked: Checked, { printer }: Cli): Promise<void> =>
+  printer.print({
+    records: checked.checks.map(withoutSummary),
+    document: records => ({ ...recordOf(checked), checks: records }),
+    columns: conditionColumns,
+    screen: () => ({
+      columns: columns(
+        ['RESULT', 'result', 'state'],
+        ['CHECK', 'check', 'id'],
+        ['REASON', 'summary', 'prose'],
+      ),
+      // What failed is last, next to the error.
+      rows: [...checked.checks.filter(({ ok }) => ok), ...failedOf(checked.checks)].map(
+        ({ check, ok, reason, summary = reason }) => ({ result: ok ? 'pass' : 'fail', check, summary }),
+      ),
+      footer: [notReadySentence(checked.notReady) ?? []].flat(),
+    }),
   })
-  const checked = outcomes.map(({ item: { metrics, queue: values }, result: checks = [], failure }) => ({
-    ...{ values, checks, failure, notReady: notReadyOf(metrics) },
-    failed: failedOf(checks),
-  }))
-  await cli.printer.print({
+
+/** Prints a row for each of several queues. */
+const printQueues = (checked: readonly Checked[], { printer }: Cli): Promise<void> =>
+  printer.print({
     records: checked.map(recordOf),
     columns: queueCheckColumns,
     screen: () => ({
@@ -280,23 +271,32 @@ async function checkSeveral({ file, conditions }: SeveralOptions, cli: Cli): Pro
       ),
       rows: checked.map(each => ({
         ...recordOf(each),
-        repo: shortRepositoryName(each.values.repo),
+        repo: shortRepositoryName(each.place.repo),
         reason:
-          each.failure?.message ?? each.failed.map(({ reason, summary = reason }) => summary).join('; '),
+          each.failure?.message ??
+          failedOf(each.checks)
+            .map(({ reason, summary = reason }) => summary)
+            .join('; '),
       })),
     }),
   })
-  const isShown = cli.results === 'screen'
-  const failures = [
-    ...unread.map(({ failure }) => extendError(failure, { isShown })),
-    ...checked.flatMap(({ values, failed }) =>
-      failed.length === 0 ? [] : [checkError(values, failed, cli)],
-    ),
-  ]
-  return reportFailures(
-    failures.map(failure => ({ failure })),
-    cli,
+
+/** Checks several queues, and prints a row for each. Returns the exit code. */
+async function checkSeveral(file: string | undefined, conditions: Conditions, cli: Cli): Promise<number> {
+  outlastRateLimit(cli)
+  const queues = await selectQueues(file, cli)
+  const readMetrics = metricsReader(await limitOf(cli), conditions, cli)
+  const { outcomes, failures } = await forEachQueue(cli, queues, queue =>
+    checkQueue(queue, conditions, readMetrics, cli),
   )
+  const checked = outcomes.map(({ item, result, failure }): Checked => {
+    const notReady = item.metrics?.numbers.awaitingMergeability
+    return result ?? { place: item.queue, checks: [], notReady, failure }
+  })
+  await printQueues(checked, cli)
+  const isShown = cli.results === 'screen'
+  const unread = failures.map(failure => extendError(failure, { isShown }))
+  return reportErrors([...unread, ...checked.flatMap(each => checkError(each, cli) ?? [])], cli)
 }
 
 export const queueCheckCommand = command({
@@ -348,44 +348,14 @@ export const queueCheckCommand = command({
     const conditions: Conditions = only
       ? { ...others, stalled, notPaused, failures: false }
       : { ...others, stalled: stalled ?? defaultStalled, notPaused: true, failures: true }
-    if (queue === undefined && cli.options.dryRun) return printSelection(file, cli)
-    if (queue === undefined) return checkSeveral({ file, conditions }, cli)
-    const values = queue
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [values])
-    const { response, date = cli.serviceTime.now() } = await read(cli, getQueue, values)
-    await serviceStart(cli)
-    const named = { name: queueName(values), queue: values }
-    const [withNumbers] = await readMetrics([named], { ...conditions, repo: values.repo }, cli)
-    const metrics = withNumbers?.metrics
-    const notReady = notReadyOf(metrics)
-    const checks = await checkQueue(
-      { values, queue: response.records[0] ?? {}, now: date, metrics },
-      conditions,
-      cli,
-    )
-    const failed = failedOf(checks)
-    await cli.printer.print({
-      records: checks.map(withoutSummary),
-      document: records => ({ ...recordOf({ values, checks, notReady }), checks: records }),
-      columns: conditionColumns,
-      screen: () => ({
-        columns: columns(
-          ['RESULT', 'result', 'state'],
-          ['CHECK', 'check', 'id'],
-          ['REASON', 'summary', 'prose'],
-        ),
-        // What failed is last, next to the error.
-        rows: [...checks.filter(({ ok }) => ok), ...failed].map(
-          ({ check, ok, reason, summary = reason }) => ({
-            result: ok ? 'pass' : 'fail',
-            check,
-            summary,
-          }),
-        ),
-        footer: [notReadySentence(notReady) ?? []].flat(),
-      }),
-    })
-    if (failed.length === 0) return 0
-    throw checkError(values, failed, cli)
+    if (queue === undefined)
+      return cli.options.dryRun ? printSelection(file, cli) : checkSeveral(file, conditions, cli)
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+    const readMetrics = metricsReader(queue.repo, conditions, cli)
+    const checked = await checkQueue({ name: queueName(queue), queue }, conditions, readMetrics, cli)
+    await printChecks(checked, cli)
+    const failure = checkError(checked, cli)
+    if (failure === undefined) return 0
+    throw failure
   },
 })

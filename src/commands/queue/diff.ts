@@ -90,7 +90,7 @@ async function compareBranches(
   const screenColumns = differenceColumns
     .filter(({ path }) => path !== 'targetBranch')
     .map(column => ({ ...column, title: titles.get(column.path) ?? column.title }))
-  const code = await printPlans({ plans: [plan], failed: [] }, cli, { screenColumns })
+  const code = await printPlans({ plans: [plan], failed: [], failures: [] }, cli, { screenColumns })
   return mostSevere([code, hasDifferences(plan) ? exitCodeOf('differs') : 0])
 }
 

@@ -8,8 +8,9 @@ import { type Json, stringifyJson } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { canPrompt, confirm } from '../../command/confirm.ts'
 import { printRequests } from '../../command/dry-run.ts'
+import { reportErrors } from '../../command/each.ts'
 import { flag, option } from '../../command/inputs.ts'
-import { forEachQueue, namedQueues, reportFailures } from '../../command/several-queues.ts'
+import { forEachQueue, namedQueues } from '../../command/several-queues.ts'
 import { setOf } from '../../command/values.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { rawText } from '../../output/view.ts'
@@ -233,7 +234,7 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
     const question = `${problem} Update existing files?`
     await confirm({ question, expectedInput: 'y' }, cli)
   }
-  const { results, failed } = await forEachQueue(cli, exports, async ({ queue, path }) => {
+  const { results, failures } = await forEachQueue(cli, exports, async ({ queue, path }) => {
     const { repo, targetBranch } = queue
     const old = await readOldFile(path, cli)
     checkQueueOfFile(path, old?.content ?? {}, { repo: repositoryName(repo), targetBranch })
@@ -243,7 +244,7 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   })
   for (const text of results.flatMap(({ warnings }) => warnings)) await cli.logger.warn(text)
   for (const text of results.flatMap(({ notes }) => notes)) await cli.logger.info(text)
-  return reportFailures(failed, cli)
+  return reportErrors(failures, cli)
 }
 
 export const queueExportCommand = command({

@@ -20,7 +20,7 @@ import { paramsOf } from '../../command/values.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { defaultHost, type Repository, shortRepositoryName } from '../../values/repository.ts'
-import { limitOf, queuesFile, queuesOfFiles, withMetrics } from './shared/all-queues.ts'
+import { queuesFile, selectQueues, withMetrics } from './shared/all-queues.ts'
 
 /** A queue; its state and mode only if each queue is read. */
 const listedQueueRecord = extended(queueSummaryRecord, {
@@ -49,19 +49,13 @@ const recordOf = ({ queue: { repo, targetBranch }, metrics }: NamedQueue) =>
 
 /** Reads the state and the mode of each queue. */
 async function readStates(queues: readonly NamedQueue[], cli: Cli) {
-  const { outcomes, failed } = await readQueues(queues, cli)
+  const { outcomes, failures } = await readQueues(queues, cli)
   const records = outcomes.map(({ item, result }) => {
     const { repo, branch, ...numbers } = recordOf(item)
     const { state = null, mode = null } = result?.queue ?? {}
     return { repo, branch, state, mode, ...numbers }
   })
-  return { records, failed }
-}
-
-/** Returns the queues of files, of the repository that limits them. */
-async function selectedQueues(file: string, repo: Repository | undefined, cli: Cli) {
-  await limitOf(cli, ['--all-repos', '--target-branch'])
-  return queuesOfFiles(file, repo, cli)
+  return { records, failures }
 }
 
 /** Returns the records of the queues that the files name or, without files, the metrics. */
@@ -74,10 +68,10 @@ async function readList(
 ) {
   const queues = selected && withMetrics(selected, bytes)
   if (includeState) return readStates(queues ?? (await namedQueues(bytes, repo, cli)), cli)
-  if (queues !== undefined) return { records: queues.map(recordOf), failed: [] }
+  if (queues !== undefined) return { records: queues.map(recordOf), failures: [] }
   const place = await placeOf(repo, cli)
   const { queues: named } = summarizeMetrics(readSamplesIn(bytes))
-  return { records: named.map(metrics => queueSummary(metrics, place)), failed: [] }
+  return { records: named.map(metrics => queueSummary(metrics, place)), failures: [] }
 }
 
 /** Returns a record as a person reads it. */
@@ -127,12 +121,11 @@ export const queueListCommand = command({
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
   async run({ repo, branch, file, includeState }, cli) {
-    const selected = file === undefined ? undefined : await selectedQueues(file, repo, cli)
+    const selected = file === undefined ? undefined : await selectQueues(file, cli)
     const values = { repo, branch }
     if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
     const { response } = await read(cli, getMergeQueueMetrics, values)
-    const { records, failed } = await readList(response.bytes, selected?.queues, values, includeState, cli)
-    for (const text of selected?.limit ?? []) await cli.logger.info(text)
+    const { records, failures } = await readList(response.bytes, selected, values, includeState, cli)
     const columns = queueColumns(includeState)
     const footer = includeState ? [] : ['To read the state of each queue, add --include-state.']
     await cli.printer.print({
@@ -143,6 +136,6 @@ export const queueListCommand = command({
           ? { sentence: emptySentence(repo, branch) }
           : { columns, rows: records.map(rowOf), footer },
     })
-    return reportUnread(failed, cli)
+    return reportUnread(failures, cli)
   },
 })

@@ -5,15 +5,9 @@ import { timeIsOver } from '../../../api/wait-time.ts'
 import { extendError, failureOrThrow, MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
-import { outlastRateLimit, withResource } from '../../../command/each.ts'
+import { outlastRateLimit, reportErrors, withResource } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
-import {
-  type Failed,
-  forEachQueue,
-  type NamedQueue,
-  namedQueues,
-  reportFailures,
-} from '../../../command/several-queues.ts'
+import { forEachQueue, type NamedQueue, namedQueues } from '../../../command/several-queues.ts'
 import { findQueue, summarizeMetrics } from '../../../domain/metrics/last-hour.ts'
 import {
   isSameRepository,
@@ -24,11 +18,14 @@ import {
 import { fileName } from '../../../values/types.ts'
 import { namedQueue, readDescribedQueues } from './files/described-queues.ts'
 
-const noteOfAll = 'Queues without metrics are not included.'
-
 export const noQueueError = (): MergeqError =>
   new MergeqError('not-found', 'No queue has metrics.', {
     hint: 'To name a queue, use --repo and --target-branch.',
+  })
+
+const noQueueOfFilesError = (file: string): MergeqError =>
+  new MergeqError('not-found', `No file of ${file} names such a queue.`, {
+    hint: 'To use all queues that the files name, omit --repo, and unset MERGEQ_REPO.',
   })
 
 /** The options that name several queues, for a command that does something with them. */
@@ -55,26 +52,13 @@ export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
     ['--all', '--file', '--from'].some(name => args.has(name)) ? undefined : input.read(args, context),
 })
 
-interface SelectedQueues {
-  readonly queues: readonly NamedQueue[]
-  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
-  readonly limit: readonly string[]
-  /** What is said after their number. */
-  readonly note: string
-}
-
 /**
  * Returns the repository that limits several queues, which an option or the environment names. Throws a usage error for
  * options that contradict each other.
- *
- * @param others options that cannot be used with those that name several queues
  */
-export async function limitOf(
-  { args, settings }: Cli,
-  others: readonly string[] = ['--all', '--target-branch'],
-): Promise<Repository | undefined> {
+export async function limitOf({ args, settings }: Cli): Promise<Repository | undefined> {
   const used = args.has('--file') ? '--file' : '--all'
-  const other = others.find(name => name !== used && args.has(name))
+  const other = ['--all', '--all-repos', '--target-branch'].find(name => name !== used && args.has(name))
   if (other !== undefined)
     throw usageError(`${used} and ${other} cannot be used together.`, 'Use only one of them.')
   return settings.readFrom('option-or-environment', 'repo')
@@ -86,14 +70,6 @@ const describeLimit = (repo: Repository | undefined, { settings }: Cli): readonl
     ? []
     : [`${settings.used().get('repo')?.origin} limits this to ${shortRepositoryName(repo)}.`]
 
-/** Prints the first requests for several queues, for a dry run. Returns exit code 0. */
-export async function printSelection(file: string | undefined, cli: Cli): Promise<number> {
-  if (file === undefined)
-    return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
-  const { queues } = await selectQueues(file, cli)
-  return printReads(queues, cli)
-}
-
 /** Prints the requests that read queues, for a dry run. Returns exit code 0. */
 export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<number> =>
   printRequests(
@@ -102,27 +78,62 @@ export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<num
     queues.map(({ queue }) => queue),
   )
 
+/** Prints the first requests for several queues, for a dry run. Returns exit code 0. */
+export async function printSelection(file: string | undefined, cli: Cli): Promise<number> {
+  if (file === undefined)
+    return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
+  const { queues } = await findQueues(file, cli)
+  return printReads(queues, cli)
+}
+
+interface FoundQueues {
+  readonly queues: readonly NamedQueue[]
+  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
+  readonly limit: readonly string[]
+}
+
 /**
  * Returns the queues that the files name or, without files, the metrics; of the repository that an option or the
  * environment names. Throws an error if there are none, and a usage error for a file that cannot be read.
  */
-export async function selectQueues(file: string | undefined, cli: Cli): Promise<SelectedQueues> {
-  outlastRateLimit(cli)
-  return namedOnes(file, cli)
+export async function findQueues(file: string | undefined, cli: Cli): Promise<FoundQueues> {
+  const repo = await limitOf(cli)
+  const queues = file === undefined ? await queuesOfMetrics(repo, cli) : await queuesOfFiles(file, repo, cli)
+  const limit = describeLimit(repo, cli)
+  if (queues.length > 0) return { queues, limit }
+  const failure = file === undefined ? noQueueError() : noQueueOfFilesError(file)
+  throw extendError(failure, {}, [failure.message, ...limit].join(' '))
 }
 
-async function namedOnes(file: string | undefined, cli: Cli): Promise<SelectedQueues> {
-  const repo = await limitOf(cli)
-  return file === undefined ? allQueues(repo, cli) : queuesOfFiles(file, repo, cli)
+async function queuesOfMetrics(repo: Repository | undefined, cli: Cli): Promise<readonly NamedQueue[]> {
+  const params = { repo, branch: undefined }
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
+  return namedQueues(response.bytes, repo, cli)
+}
+
+/** Returns the queues that files name, whatever the metrics say. */
+async function queuesOfFiles(
+  file: string,
+  repo: Repository | undefined,
+  cli: Cli,
+): Promise<readonly NamedQueue[]> {
+  const described = await readDescribedQueues(file, cli, namedQueue)
+  return described.filter(({ queue }) => repo === undefined || isSameRepository(queue.repo, repo))
+}
+
+/** Returns the queues of --all or --file; says what limits them. */
+export async function selectQueues(file: string | undefined, cli: Cli): Promise<readonly NamedQueue[]> {
+  const { queues, limit } = await findQueues(file, cli)
+  for (const text of limit) await cli.logger.info(text)
+  return queues
 }
 
 /** Returns the queues of --all or --file for a wait; says what limits them. */
 export async function queuesOf(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
-  const { queues, limit } = await namedOnes(file, cli).catch(error => {
+  const queues = await selectQueues(file, cli).catch(error => {
     const isOver = cli.time?.hasTime() === false && failureOrThrow(error).kind === 'unavailable'
     throw isOver ? timeIsOver('the queues were known') : error
   })
-  for (const text of limit) await cli.logger.info(text)
   return queues.map(({ queue }) => queue)
 }
 
@@ -148,46 +159,23 @@ export async function forSelectedQueues<R>(
     if (failure !== undefined) throw failure
     return 0
   }
-  const { queues, limit } = await selectQueues(file, cli)
-  for (const text of limit) await cli.logger.info(text)
-  const failures: Failed[] = []
-  const { failed } = await forEachQueue(cli, queues, each => work(each.queue), {
-    atOnce,
-    async print({ item, result }) {
-      const failure = result === undefined ? undefined : await print(result, item.queue)
-      if (failure !== undefined) failures.push({ failure: withResource(failure, item.name) })
-      return undefined
+  outlastRateLimit(cli)
+  const failures: MergeqError[] = []
+  const { failures: unread } = await forEachQueue(
+    cli,
+    await selectQueues(file, cli),
+    each => work(each.queue),
+    {
+      atOnce,
+      async print({ item, result }) {
+        const failure = result === undefined ? undefined : await print(result, item.queue)
+        if (failure !== undefined) failures.push(withResource(failure, item.name))
+        return undefined
+      },
     },
-  })
+  )
   await cli.printer.end()
-  return reportFailures([...failures, ...failed], cli)
-}
-
-async function allQueues(repo: Repository | undefined, cli: Cli): Promise<SelectedQueues> {
-  const limit = describeLimit(repo, cli)
-  const params = { repo, branch: undefined }
-  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
-  const queues = await namedQueues(response.bytes, repo, cli)
-  if (queues.length === 0)
-    throw extendError(noQueueError(), {}, ['No queue has metrics.', ...limit].join(' '))
-  return { queues, limit, note: noteOfAll }
-}
-
-/** Returns the queues that files name, whatever the metrics say. */
-export async function queuesOfFiles(
-  file: string,
-  repo: Repository | undefined,
-  cli: Cli,
-): Promise<SelectedQueues> {
-  const described = await readDescribedQueues(file, cli, namedQueue)
-  const limit = describeLimit(repo, cli)
-  const queues = described
-    .filter(({ queue }) => repo === undefined || isSameRepository(queue.repo, repo))
-    .map(({ name, queue }) => ({ name, queue }))
-  if (queues.length > 0) return { queues, limit, note: '' }
-  throw new MergeqError('not-found', [`No file of ${file} names such a queue.`, ...limit].join(' '), {
-    hint: 'To use all queues that the files name, omit --repo, and unset MERGEQ_REPO.',
-  })
+  return reportErrors([...failures, ...unread], cli)
 }
 
 /** Adds the metrics of queues, as far as the metrics name them. */

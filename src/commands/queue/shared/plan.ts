@@ -1,7 +1,8 @@
 import { type MergeqError, usageError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
-import { type Failed, forEachQueue } from '../../../command/several-queues.ts'
+import type { Outcome } from '../../../command/each.ts'
+import { forEachQueue } from '../../../command/several-queues.ts'
 import { pluralize } from '../../../values/format.ts'
 import { suggestName } from '../../../values/similar-name.ts'
 import type { QueueFileItem } from './files/described-queues.ts'
@@ -28,7 +29,8 @@ export interface Plan extends QueueFileItem {
 /** The queues of several files: those that were read, and those that failed. */
 export interface PlanResults {
   readonly plans: readonly Plan[]
-  readonly failed: readonly (QueueFileItem & Failed)[]
+  readonly failed: readonly Outcome<QueueFileItem, Plan>[]
+  readonly failures: readonly MergeqError[]
 }
 
 /**
@@ -40,7 +42,7 @@ export async function createPlans(
   includesState: boolean,
   cli: Cli,
 ): Promise<PlanResults> {
-  const { results, failed } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
+  const { outcomes, results, failures } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
     const live = await readLive(item.queue, includesState, cli)
     const liveValues = live?.settings ?? {}
     const unknown = unknownKey(item.content.settings, liveValues)
@@ -55,7 +57,7 @@ export async function createPlans(
       )
     return { ...item, live, digest, differences: changes }
   })
-  return { plans: results, failed }
+  return { plans: results, failed: outcomes.filter(({ failure }) => failure !== undefined), failures }
 }
 
 export function unknownSettingError(
@@ -75,8 +77,8 @@ export function unknownSettingError(
  * Returns the digest of a single plan, or a digest of the digests of several plans; undefined if a queue could not be
  * read.
  */
-export const combineDigests = async ({ plans, failed }: PlanResults): Promise<string | undefined> => {
-  if (failed.length > 0) return undefined
+export const combineDigests = async ({ plans, failures }: PlanResults): Promise<string | undefined> => {
+  if (failures.length > 0) return undefined
   const [first, ...rest] = plans.map(({ digest }) => digest)
   return first !== undefined && rest.length === 0 ? first : settingsDigest([first ?? null, ...rest])
 }

@@ -1,8 +1,8 @@
 import { optional, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
 import type { Json, JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
+import { reportErrors } from '../../../command/each.ts'
 import type { NamedQueue } from '../../../command/several-queues.ts'
-import { reportFailures } from '../../../command/several-queues.ts'
 import { type Column, columns } from '../../../output/view.ts'
 import { type Queue, repositoryName, shortRepositoryName } from '../../../values/repository.ts'
 import { formatSetting, formatValue } from './files/format-setting.ts'
@@ -44,9 +44,9 @@ export async function printPlans(
   { undescribed = [], screenColumns = differenceColumns }: PlansOptions = {},
 ): Promise<number> {
   const { printer, logger } = cli
-  const { plans, failed } = reading
+  const { plans, failed, failures } = reading
   const digest = await combineDigests(reading)
-  const isSame = failed.length === 0 && !plans.some(hasDifferences) && undescribed.length === 0
+  const isSame = failures.length === 0 && !plans.some(hasDifferences) && undescribed.length === 0
   const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] => [
     ...plans.flatMap(plan =>
       plan.differences.map(difference => ({ ...recordOfPlan(plan, nameRepository), ...difference })),
@@ -66,11 +66,11 @@ export async function printPlans(
       exists: plan.live !== undefined,
       digest: plan.digest,
     })),
-    ...failed.map(({ failure: { exit, message }, ...item }) => ({
+    ...failed.map(({ item, failure }) => ({
       ...recordOfPlan(item),
       file: item.path,
-      exit,
-      message,
+      exit: failure?.exit,
+      message: failure?.message,
     })),
     ...undescribed.map(queue => ({ ...recordOfPlan(queue), file: null, exists: true })),
   ]
@@ -90,5 +90,5 @@ export async function printPlans(
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
   for (const { name } of undescribed) await logger.info(`The queue for ${name} has no file.`)
   if (digest !== undefined) await logger.debug(`The digest of the live settings is ${digest}.`)
-  return reportFailures(failed, cli)
+  return reportErrors(failures, cli)
 }

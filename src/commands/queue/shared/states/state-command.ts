@@ -6,6 +6,7 @@ import { MergeqError, toMergeqError, usageError } from '../../../../base/errors.
 import type { Cli } from '../../../../command/command.ts'
 import { canPrompt, confirm, promptError } from '../../../../command/confirm.ts'
 import { withoutDryRun } from '../../../../command/dry-run.ts'
+import { outlastRateLimit } from '../../../../command/each.ts'
 import { fieldsOfRecords, receiptFields } from '../../../../command/fields.ts'
 import { flag, option } from '../../../../command/inputs.ts'
 import { sendChange } from '../../../../command/send.ts'
@@ -14,7 +15,7 @@ import { queueInput } from '../../../../command/values.ts'
 import { isSameState, stateWords } from '../../../../domain/states.ts'
 import { type Queue, repositoryName } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
-import { printSelection, selectQueues, severalQueues, unlessSeveral } from '../all-queues.ts'
+import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
 import { correctRecord, openRecordFile } from '../record-file.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-one.ts'
 import { changeStates, readState, type StateChange, type StateChangeResult } from './change-several.ts'
@@ -88,16 +89,18 @@ async function changeAllStates(
   const { dryRun } = cli.options
   const record = path === undefined || dryRun ? undefined : await openRecordFile(path, cli)
   const earlier = record === undefined ? [] : await readEarlierRecord(record, yes, cli)
+  const note = file === undefined ? 'Queues without metrics are not included.' : ''
+  outlastRateLimit(cli)
   if (dryRun && cli.results === 'screen') {
-    const named = await selectQueues(file, withoutDryRun(cli)).catch(() => undefined)
+    const found = await findQueues(file, withoutDryRun(cli)).catch(() => undefined)
     cli.host.interrupted.throwIfAborted()
-    if (named !== undefined) {
-      await cli.logger.info(describeChanges(verbs[state], named.queues, named.note))
-      for (const text of named.limit) await cli.logger.info(text)
+    if (found !== undefined) {
+      await cli.logger.info(describeChanges(verbs[state], found.queues, note))
+      for (const text of found.limit) await cli.logger.info(text)
     }
   }
   if (dryRun) return printSelection(file, cli)
-  const { queues, limit, note } = await selectQueues(file, cli)
+  const { queues, limit } = await findQueues(file, cli)
   const description = describeChanges(verbs[state], queues, note)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
