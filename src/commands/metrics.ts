@@ -58,27 +58,28 @@ const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
   ['testDuration', 'testing'],
 ]
 
+/** A row of a queue: its label, and what stands behind it. */
+type Row = readonly [label: string, pieces: readonly (string | Span)[]]
+
 /** The numbers of the last hour, and those of now. */
-function numberLines(queue: QueueMetrics): readonly StyledLine[] {
-  const { numbers, bisecting } = queue
-  const labelWidth = labelWidthOf(queue)
+function numberRows({ numbers, bisecting }: QueueMetrics): readonly Row[] {
   const { depth, testing, awaitingMergeability = 0 } = numbers
-  const lastHour = joinPieces([
+  const lastHour = [
     ...(['merged', 'failed'] as const).map(name => {
       const text = labeled(name, numbers[name])
       return (numbers[name] ?? 0) > 0 ? styled(text, conclusionStyles[name]) : text
     }),
     labeled('cancelled', numbers.cancelled),
     labeled('restarts', numbers.restarts),
-  ])
-  const now = joinPieces([
+  ]
+  const now = [
     labeled('depth', depth) + (bisecting > 0 ? ` (${formatInteger(bisecting)} in bisection)` : ''),
     labeled('testing', testing),
     ...(awaitingMergeability > 0 ? [labeled('not ready', awaitingMergeability)] : []),
-  ])
+  ]
   return [
-    [`  ${'last hour'.padEnd(labelWidth)}${gap}`, ...lastHour],
-    [`  ${'now'.padEnd(labelWidth)}${gap}`, ...now],
+    ['last hour', lastHour],
+    ['now', now],
   ]
 }
 
@@ -112,37 +113,31 @@ function stateLabels({ histograms }: QueueMetrics): readonly (readonly [QueueHis
   })
 }
 
-/** The width of the labels of the lines of a queue. */
-const labelWidthOf = (queue: QueueMetrics): number =>
-  Math.max(...[...histogramLabels, ...stateLabels(queue)].map(([, label]) => label.length))
+const histogramsOf = (queue: QueueMetrics) => [...histogramLabels, ...stateLabels(queue)]
 
-/** The lines for the histograms of a queue; none for a histogram without observations. */
-function histogramLines(queue: QueueMetrics): readonly string[] {
-  const { histograms } = queue
-  const rows = [...histogramLabels, ...stateLabels(queue)].flatMap(([name, label]) => {
-    const buckets = histograms[name] ?? []
-    const quantiles = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)].flatMap(
-      quantile => quantile ?? [],
-    )
+/** The histograms of a queue that have observations. */
+function histogramRows(queue: QueueMetrics): readonly (readonly [label: string, cells: readonly string[]])[] {
+  const rows = histogramsOf(queue).flatMap(([name, label]) => {
+    const buckets = queue.histograms[name] ?? []
+    const quantiles = [0.5, 0.95].flatMap(share => quantileOf(share, buckets) ?? [])
     return quantiles.length < 2 ? [] : [{ label, buckets, texts: quantiles.map(quantileText) }]
   })
   const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))
-  const labelWidth = labelWidthOf(queue)
   return rows.map(({ label, buckets, texts }) => {
     const [p50, p95] = texts.map(text => text.padStart(width))
     // A bar alone says nothing.
     const bars = sparkline(buckets).trim()
-    const cells = [label.padEnd(labelWidth), `p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]
-    return `  ${cells.join(gap)}`
+    return [label, [`p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]]
   })
 }
 
 function queueLines(queue: QueueMetrics): readonly StyledLine[] {
   const { repo, branch } = queue
+  const width = Math.max(...histogramsOf(queue).map(([, label]) => label.length))
+  const rows: readonly Row[] = [...numberRows(queue), ...histogramRows(queue)]
   return [
     [styled([...(repo === undefined ? [] : [repo]), branch].join(' '), 'bold')],
-    ...numberLines(queue),
-    ...histogramLines(queue),
+    ...rows.map(([label, pieces]) => [`  ${label.padEnd(width)}${gap}`, ...joinPieces(pieces)]),
   ]
 }
 
@@ -150,8 +145,8 @@ const maxQueues = 20
 
 /** Explains what the lines of queues show, and nothing else. */
 function explainLines(queues: readonly QueueMetrics[]): readonly string[] {
-  const times = queues.flatMap(histogramLines)
-  const bars = times.filter(line => /[▁-█]/.test(line))
+  const times = queues.flatMap(histogramRows)
+  const bars = times.filter(([, cells]) => cells.length > 2)
   return [
     'depth: queued pull requests; restarts: tests that began again.',
     ...(times.length > 0 ? ['p50, p95: half, and 95 of 100 pull requests took no longer (estimated).'] : []),

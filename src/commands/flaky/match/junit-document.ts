@@ -53,36 +53,61 @@ function readCount(text = ''): number | undefined {
 }
 
 /** An element with what it says of its tests, and what it contains. */
-interface Element {
+class Element {
   readonly tag: string
   readonly attributes: Attributes
   /** The test case and the suite that it is or belongs to. */
   readonly testCase: Element | undefined
   readonly suite: Element | undefined
-  /** Its number among the suites of the document, 0 for one that is none. */
+  /** How many suites of the document began before it. */
   readonly number: number
-  cases: number
-  skippedCases: number
-  failedCases: number
-  failures: number
+  cases = 0
+  skippedCases = 0
+  failedCases = 0
+  failures = 0
   /** Failed attempts that were tried again. */
-  attempts: number
+  attempts = 0
   /** Whether the test tool expects a failure, and whether it counts it. */
   expectedFailure: 'counted' | 'not counted' | undefined
   /** Failures that the test tool expects and counts. */
-  expectedFailures: number
+  expectedFailures = 0
   /** Whether its counts of failures and of errors count the same tests. */
-  countsTwice: boolean
-  hasFailed: boolean
+  countsTwice = false
+  hasFailed = false
   /** The minor version of Go of its suites, the lowest of several; undefined where they say none, 0 for an unknown one. */
   goVersion: number | undefined
   /** How many errors the suites in it say that they have. */
-  suiteErrors: number
+  suiteErrors = 0
   /** The names of its failed tests, if it is a suite of Go. */
-  readonly failedNames: Set<string>
+  readonly failedNames = new Set<string>()
   /** Whether Ginkgo says that the suite failed, and why, if not because of its tests. */
-  succeeded: boolean
-  failureReason: string
+  succeeded = true
+  failureReason = ''
+
+  constructor(tag: string, attributes: Attributes, parent: Element | undefined, number: number) {
+    this.tag = tag
+    this.attributes = attributes
+    this.number = number
+    this.testCase = tag === 'testcase' ? this : tag === 'testsuite' ? undefined : parent?.testCase
+    this.suite = tag === 'testsuite' ? this : parent?.suite
+    this.cases = tag === 'testcase' ? 1 : 0
+    this.countsTwice = tag === 'testsuite' && /^(TestCafe Tests:|Mocha Tests$)/.test(attributes.name ?? '')
+  }
+
+  /** Adds what an element in it contains. */
+  add(inner: Element): void {
+    this.cases += inner.cases
+    this.skippedCases += inner.skippedCases
+    this.failedCases += inner.failedCases
+    this.failures += inner.failures
+    this.attempts += inner.attempts
+    this.expectedFailures += inner.expectedFailures
+    if (inner.countsTwice) this.countsTwice = true
+    if (!isSuite(inner)) return
+    this.suiteErrors += readCount(inner.attributes.errors) ?? 0
+    if (inner.goVersion !== undefined)
+      this.goVersion = Math.min(inner.goVersion, this.goVersion ?? inner.goVersion)
+  }
 }
 
 const isSuite = ({ tag }: Element): boolean => tag === 'testsuite'
@@ -92,39 +117,6 @@ const saysPassed = ({ status = '', result = '' }: Attributes): boolean =>
 
 const saysFailed = ({ status = '', result = '' }: Attributes): boolean =>
   failedWord.test(status) || failedWord.test(result)
-
-function createElement(
-  tag: string,
-  attributes: Attributes,
-  parent: Element | undefined,
-  number: number,
-): Element {
-  const element = {
-    tag,
-    attributes,
-    testCase: parent?.testCase,
-    suite: parent?.suite,
-    number,
-    cases: 0,
-    skippedCases: 0,
-    failedCases: 0,
-    failures: 0,
-    attempts: 0,
-    expectedFailure: undefined,
-    expectedFailures: 0,
-    countsTwice: false,
-    hasFailed: false,
-    goVersion: undefined,
-    suiteErrors: 0,
-    failedNames: new Set<string>(),
-    succeeded: true,
-    failureReason: '',
-  }
-  if (tag === 'testcase') return Object.assign(element, { testCase: element, cases: 1 })
-  if (tag !== 'testsuite') return element
-  const countsTwice = /^(TestCafe Tests:|Mocha Tests$)/.test(attributes.name ?? '')
-  return Object.assign(element, { suite: element, testCase: undefined, countsTwice })
-}
 
 /** Reads a JUnit XML document, element by element, as its producers mean it. */
 export class JUnitDocument {
@@ -169,8 +161,8 @@ export class JUnitDocument {
     if (attemptTags.includes(tag) && testCase !== undefined) testCase.attempts++
     if (tag === 'skipped' && testCase !== undefined) readSkipped(testCase, attributes)
     if (tag === 'property' && testCase === undefined && suite !== undefined) readProperty(suite, attributes)
+    this.#open.push(new Element(tag, attributes, parent, this.#suites))
     if (tag === 'testsuite') this.#suites++
-    this.#open.push(createElement(tag, attributes, parent, tag === 'testsuite' ? this.#suites : 0))
   }
 
   end(): void {
@@ -183,19 +175,7 @@ export class JUnitDocument {
       this.#checkTests(element)
       this.#checkSubtests(element)
     }
-    const parent = this.#open.at(-1)
-    if (parent === undefined) return
-    parent.cases += element.cases
-    parent.skippedCases += element.skippedCases
-    parent.failedCases += element.failedCases
-    parent.failures += element.failures
-    parent.attempts += element.attempts
-    parent.expectedFailures += element.expectedFailures
-    if (element.countsTwice) parent.countsTwice = true
-    if (!isSuite(element)) return
-    parent.suiteErrors += readCount(element.attributes.errors) ?? 0
-    if (element.goVersion !== undefined)
-      parent.goVersion = Math.min(element.goVersion, parent.goVersion ?? element.goVersion)
+    this.#open.at(-1)?.add(element)
   }
 
   /** Counts a failure. One outside of test cases is one of its suite, which could not be set up. */
