@@ -1,8 +1,10 @@
 import { queuesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { MergeqError } from '../base/errors.ts'
+import { getString } from '../base/json.ts'
 import type { QueueMetrics } from '../domain/metrics/last-hour.ts'
-import { type Queue, queueName, type Repository } from '../values/repository.ts'
+import { type Column, columns } from '../output/view.ts'
+import { defaultHost, type Queue, queueName, type Repository } from '../values/repository.ts'
 import type { Cli } from './command.ts'
 import { type EachOptions, each, type Outcome, reportErrors } from './each.ts'
 import { read } from './send.ts'
@@ -38,6 +40,18 @@ export async function forEachQueue<T extends { readonly name: string; readonly q
   cli.host.interrupted.throwIfAborted()
   return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failures }
 }
+
+/** The columns of a screen that name a queue: its repository without the host that most have. */
+export const queueNameColumns = (branch = 'targetBranch'): readonly Column[] =>
+  columns(
+    [
+      'REPOSITORY',
+      'repo',
+      'id',
+      { show: record => getString(record, 'repo')?.replace(`${defaultHost}/`, '') },
+    ],
+    ['BRANCH', branch, 'id'],
+  )
 
 /** One of several queues. */
 export interface NamedQueue {

@@ -21,20 +21,14 @@ import { outlastRateLimit, reportErrors } from '../../command/each.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
-import { forEachQueue, type NamedQueue } from '../../command/several-queues.ts'
+import { forEachQueue, type NamedQueue, queueNameColumns } from '../../command/several-queues.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import { columns } from '../../output/view.ts'
 import { formatAge, pluralize } from '../../values/format.ts'
-import {
-  type Queue,
-  queueName,
-  type Repository,
-  repositoryName,
-  shortRepositoryName,
-} from '../../values/repository.ts'
+import { type Queue, queueName, type Repository, repositoryName } from '../../values/repository.ts'
 import { duration, integer } from '../../values/types.ts'
 import { limitOf, printSelection, selectQueues, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { notReadySentence } from './shared/screen.ts'
@@ -262,16 +256,16 @@ const printQueues = (checked: readonly Checked[], { printer }: Cli): Promise<voi
     records: checked.map(recordOf),
     columns: queueCheckColumns,
     screen: () => ({
-      columns: columns(
-        ['REPOSITORY', 'repo', 'id'],
-        ['BRANCH', 'targetBranch', 'id'],
-        ['RESULT', 'result', 'state'],
-        ['NOT READY', 'notReady', 'number', { priority: 1 }],
-        ['REASON', 'reason', 'prose'],
-      ),
+      columns: [
+        ...queueNameColumns(),
+        ...columns(
+          ['RESULT', 'result', 'state'],
+          ['NOT READY', 'notReady', 'number', { priority: 1 }],
+          ['REASON', 'reason', 'prose'],
+        ),
+      ],
       rows: checked.map(each => ({
         ...recordOf(each),
-        repo: shortRepositoryName(each.place.repo),
         reason:
           each.failure?.message ??
           failedOf(each.checks)

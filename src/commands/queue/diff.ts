@@ -22,7 +22,12 @@ import {
 import { differences, settingsDigest } from './shared/files/queue-file.ts'
 import { requireLive } from './shared/live-queue.ts'
 import { createPlans, hasDifferences, type Plan } from './shared/plan.ts'
-import { differenceColumns, differenceRecord, printPlans } from './shared/print-plans.ts'
+import {
+  differenceColumns,
+  differenceRecord,
+  differenceScreenColumns,
+  printPlans,
+} from './shared/print-plans.ts'
 
 const comparedRecord = ownRecord({
   ...queueNameFields,
@@ -87,7 +92,7 @@ async function compareBranches(
     ['live', targetBranch],
     ['file', branch],
   ])
-  const screenColumns = differenceColumns
+  const screenColumns = differenceScreenColumns
     .filter(({ path }) => path !== 'targetBranch')
     .map(column => ({ ...column, title: titles.get(column.path) ?? column.title }))
   const code = await printPlans({ plans: [plan], failed: [], failures: [] }, cli, { screenColumns })

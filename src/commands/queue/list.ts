@@ -2,7 +2,6 @@ import { extended, list, optional, outline } from '../../api/operations/fields.t
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueSummaryRecord } from '../../api/operations/records.ts'
-import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { repositoryOrAll } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
@@ -13,13 +12,14 @@ import {
   type NamedQueue,
   namedQueues,
   placeOf,
+  queueNameColumns,
   readQueues,
   reportUnread,
 } from '../../command/several-queues.ts'
 import { paramsOf } from '../../command/values.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Column, columns } from '../../output/view.ts'
-import { defaultHost, type Repository, shortRepositoryName } from '../../values/repository.ts'
+import { type Repository, shortRepositoryName } from '../../values/repository.ts'
 import { queuesFile, selectQueues, withMetrics } from './shared/all-queues.ts'
 
 /** A queue; its state and mode only if each queue is read. */
@@ -28,8 +28,10 @@ const listedQueueRecord = extended(queueSummaryRecord, {
   mode: optional('string | null'),
 })
 
-const queueColumns = (includeState: boolean): readonly Column[] => [
-  ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id']),
+const placeColumns = columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id'])
+
+const queueColumns = (includeState: boolean, place: readonly Column[] = placeColumns): readonly Column[] => [
+  ...place,
   ...(includeState ? columns(['STATE', 'state', 'state'], ['MODE', 'mode', 'plain', { priority: 4 }]) : []),
   ...columns(
     ['DEPTH', 'depth', 'number'],
@@ -73,12 +75,6 @@ async function readList(
   const { queues: named } = summarizeMetrics(readSamplesIn(bytes))
   return { records: named.map(metrics => queueSummary(metrics, place)), failures: [] }
 }
-
-/** Returns a record as a person reads it. */
-const rowOf = ({ repo, ...others }: JsonObject): JsonObject => ({
-  repo: typeof repo === 'string' ? repo.replace(`${defaultHost}/`, '') : null,
-  ...others,
-})
 
 function emptySentence(repo: Repository | undefined, branch: string | undefined): string {
   const queue = ['No queue', branch && `for ${branch}`, repo && `of ${shortRepositoryName(repo)}`]
@@ -126,15 +122,14 @@ export const queueListCommand = command({
     if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
     const { response } = await read(cli, getMergeQueueMetrics, values)
     const { records, failures } = await readList(response.bytes, selected, values, includeState, cli)
-    const columns = queueColumns(includeState)
     const footer = includeState ? [] : ['To read the state of each queue, add --include-state.']
     await cli.printer.print({
       records,
-      columns,
+      columns: queueColumns(includeState),
       screen: () =>
         records.length === 0
           ? { sentence: emptySentence(repo, branch) }
-          : { columns, rows: records.map(rowOf), footer },
+          : { columns: queueColumns(includeState, queueNameColumns('branch')), rows: records, footer },
     })
     return reportUnread(failures, cli)
   },

@@ -2,24 +2,20 @@ import { MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { confirm } from '../../../command/confirm.ts'
 import { sendChange } from '../../../command/send.ts'
+import type { NamedQueue } from '../../../command/several-queues.ts'
 import { isSameState, stateWords } from '../../../domain/states.ts'
 import { parseRepository, queueName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
 import { printReads } from '../shared/all-queues.ts'
 import { correctRecord, openRecordFile } from '../shared/record-file.ts'
 import { isSettable, type SettableState, setQueueState } from '../shared/states/change-one.ts'
-import {
-  changeStates,
-  readState,
-  type StateChange,
-  type StateChangeResult,
-} from '../shared/states/change-several.ts'
+import { changeStates, readState, type StateChangeResult } from '../shared/states/change-several.ts'
 import { type RecordedChange, readStateRecord, stateRecordText } from '../shared/states/record.ts'
 import { requireAnswer } from '../shared/states/state-command.ts'
 import { describeChanges } from '../shared/states/words.ts'
 
 /** The return of a queue to the state before a freeze. */
-interface Restoration extends StateChange {
+interface Restoration extends NamedQueue {
   readonly row: RecordedChange
   /** The state to set; undefined if the state before cannot be set. */
   readonly state: SettableState | undefined
@@ -49,7 +45,8 @@ export async function restoreStates(cli: Cli, path: string, yes: boolean): Promi
     return result
   }
   try {
-    return await changeStates(cli, restorations, restore)
+    const { report } = await changeStates(cli, restorations, restore)
+    return await report()
   } finally {
     const at = toIso(cli.host.clock.now())
     const noted = rows.map(row => (restored.has(row) ? { restored: at, ...row } : row))

@@ -2,9 +2,9 @@ import { optional, ownRecord, queueNameFields } from '../../../api/operations/fi
 import type { Json, JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { reportErrors } from '../../../command/each.ts'
-import type { NamedQueue } from '../../../command/several-queues.ts'
+import { type NamedQueue, queueNameColumns } from '../../../command/several-queues.ts'
 import { type Column, columns } from '../../../output/view.ts'
-import { type Queue, repositoryName, shortRepositoryName } from '../../../values/repository.ts'
+import { type Queue, repositoryName } from '../../../values/repository.ts'
 import { formatSetting, formatValue } from './files/format-setting.ts'
 import { combineDigests, describePlan, hasDifferences, type PlanResults } from './plan.ts'
 
@@ -15,22 +15,28 @@ export const differenceRecord = ownRecord({
   file: optional('Json'),
 })
 
-export const differenceColumns = columns(
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
+const settingColumns = columns(
   ['SETTING', 'setting', 'id'],
   ['LIVE', 'live', 'prose'],
   ['FILE', 'file', 'prose'],
 )
 
-const recordOfPlan = ({ queue: values }: { readonly queue: Queue }, nameRepository = repositoryName) => ({
-  repo: nameRepository(values.repo),
-  targetBranch: values.targetBranch,
+export const differenceColumns = [
+  ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'targetBranch', 'id']),
+  ...settingColumns,
+]
+
+export const differenceScreenColumns: readonly Column[] = [...queueNameColumns(), ...settingColumns]
+
+const placeOf = ({ queue: { repo, targetBranch } }: { readonly queue: Queue }) => ({
+  repo: repositoryName(repo),
+  targetBranch,
 })
 
 interface PlansOptions {
   /** Queues that the metrics name and no file describes. */
   readonly undescribed?: readonly NamedQueue[]
+  /** The columns on a terminal. */
   readonly screenColumns?: readonly Column[]
 }
 
@@ -41,50 +47,42 @@ interface PlansOptions {
 export async function printPlans(
   reading: PlanResults,
   cli: Cli,
-  { undescribed = [], screenColumns = differenceColumns }: PlansOptions = {},
+  { undescribed = [], screenColumns = differenceScreenColumns }: PlansOptions = {},
 ): Promise<number> {
   const { printer, logger } = cli
   const { plans, failed, failures } = reading
   const digest = await combineDigests(reading)
   const isSame = failures.length === 0 && !plans.some(hasDifferences) && undescribed.length === 0
-  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] => [
-    ...plans.flatMap(plan =>
-      plan.differences.map(difference => ({ ...recordOfPlan(plan, nameRepository), ...difference })),
-    ),
-    ...undescribed.map(queue => ({
-      ...recordOfPlan(queue, nameRepository),
-      setting: null,
-      live: 'exists',
-      file: null,
-    })),
+  const records: readonly JsonObject[] = [
+    ...plans.flatMap(plan => plan.differences.map(difference => ({ ...placeOf(plan), ...difference }))),
+    ...undescribed.map(queue => ({ ...placeOf(queue), setting: null, live: 'exists', file: null })),
   ]
-  const records = recordsWith(repositoryName)
   const queues = [
     ...plans.map(plan => ({
-      ...recordOfPlan(plan),
+      ...placeOf(plan),
       file: plan.path,
       exists: plan.live !== undefined,
       digest: plan.digest,
     })),
     ...failed.map(({ item, failure }) => ({
-      ...recordOfPlan(item),
+      ...placeOf(item),
       file: item.path,
       exit: failure?.exit,
       message: failure?.message,
     })),
-    ...undescribed.map(queue => ({ ...recordOfPlan(queue), file: null, exists: true })),
+    ...undescribed.map(queue => ({ ...placeOf(queue), file: null, exists: true })),
   ]
-  const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
-    changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
+  const rowsWith = (format: (value: Json | undefined) => string) =>
+    records.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
   if (plans.length > 0 || undescribed.length > 0)
     await printer.print({
       records,
       document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
       columns: differenceColumns,
-      rows: rowsOf(records, formatValue),
+      rows: rowsWith(formatValue),
       screen: () => ({
         columns: screenColumns,
-        rows: rowsOf(recordsWith(shortRepositoryName), formatSetting),
+        rows: rowsWith(formatSetting),
       }),
     })
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')

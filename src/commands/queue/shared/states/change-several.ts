@@ -1,20 +1,14 @@
 import { getQueue } from '../../../../api/operations/queues.ts'
 import { extendError, toMergeqError } from '../../../../base/errors.ts'
-import type { JsonObject } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { each } from '../../../../command/each.ts'
 import { read } from '../../../../command/send.ts'
+import type { NamedQueue } from '../../../../command/several-queues.ts'
 import { stateOf, stateWords } from '../../../../domain/states.ts'
 import { joinList, pluralize } from '../../../../values/format.ts'
-import { type Queue, repositoryName, shortRepositoryName } from '../../../../values/repository.ts'
+import { repositoryName } from '../../../../values/repository.ts'
 import { setQueueState } from './change-one.ts'
-import { stateChangeColumns, stateChangeScreen, suggestReturn } from './words.ts'
-
-/** One of several queues whose state changes. */
-export interface StateChange {
-  readonly name: string
-  readonly queue: Queue
-}
+import { stateChangeColumns, stateChangeScreen } from './words.ts'
 
 export interface StateChangeResult {
   readonly result: 'changed' | 'unchanged'
@@ -22,33 +16,25 @@ export interface StateChangeResult {
   readonly after: string
 }
 
-const describeResult = ({ name }: StateChange, { result, after }: StateChangeResult): string =>
+const describeResult = ({ name }: NamedQueue, { result, after }: StateChangeResult): string =>
   `The queue for ${name} ${result === 'changed' ? 'is now' : 'was already'} ${stateWords(after)}.`
 
 /** Reads the state of a queue; empty if the service says none. */
-export async function readState({ queue }: StateChange, cli: Cli): Promise<string> {
+export async function readState({ queue }: NamedQueue, cli: Cli): Promise<string> {
   const { response } = await read(cli, getQueue, queue)
   return stateOf(response.records[0])
 }
 
-interface ChangeOptions {
-  /** What limits the queues. */
-  readonly limit?: readonly string[]
-  /** What is said after the number of queues. */
-  readonly note?: string
-  /** The file that was written. */
-  readonly record?: string | undefined
-  /** The files that name the queues. */
-  readonly file?: string | undefined
-}
-
-/** Changes several queues at a time, and prints a row for each and a summary. Returns the exit code. */
-export async function changeStates<T extends StateChange>(
+/**
+ * Changes several queues at a time, and prints a row for each and a summary, with a note behind it. Returns whether any has
+ * changed, and the function that logs the errors and returns the exit code.
+ */
+export async function changeStates<T extends NamedQueue>(
   cli: Cli,
   changes: readonly T[],
   change: (item: T) => Promise<StateChangeResult>,
-  { limit = [], note = '', record, file }: ChangeOptions = {},
-): Promise<number> {
+  note = '',
+) {
   const work = (item: T) =>
     change(item).catch(error => {
       const failure = toMergeqError(error)
@@ -62,29 +48,24 @@ export async function changeStates<T extends StateChange>(
     // A token may have access to some repositories only.
     differInAccess: true,
   })
-  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
-    outcomes.map(({ item, result: done, failure }) => {
-      const { repo, targetBranch } = item.queue
-      const place = { repo: nameRepository(repo), targetBranch }
-      if (done !== undefined)
-        return { ...place, ok: true, ...done, exit: 0, message: describeResult(item, done) }
-      const { exit = 1, message = '', kind } = failure ?? {}
-      const result = kind === 'stale' ? 'skipped' : 'error'
-      return { ...place, ok: false, result, before: null, after: null, exit, message }
-    })
-  const records = recordsWith(repositoryName)
+  const records = outcomes.map(({ item, result: done, failure }) => {
+    const { repo, targetBranch } = item.queue
+    const place = { repo: repositoryName(repo), targetBranch }
+    if (done !== undefined)
+      return { ...place, ok: true, ...done, exit: 0, message: describeResult(item, done) }
+    const { exit = 1, message = '', kind } = failure ?? {}
+    const result = kind === 'stale' ? 'skipped' : 'error'
+    return { ...place, ok: false, result, before: null, after: null, exit, message }
+  })
   await cli.printer.print({
     records,
     columns: stateChangeColumns,
-    screen: () => ({ columns: stateChangeScreen, rows: recordsWith(shortRepositoryName) }),
+    screen: () => ({ columns: stateChangeScreen, rows: records }),
   })
   const counts = ['changed', 'unchanged', 'skipped', 'error'].flatMap(word => {
     const count = records.filter(({ result }) => result === word).length
     return count === 0 ? [] : `${count} ${word}`
   })
-  const count = pluralize(changes.length, 'queue')
-  for (const text of limit) await cli.logger.info(text)
-  await cli.logger.info(`${count}: ${joinList(counts)}. ${note}`.trim())
-  if (records.some(({ result }) => result === 'changed')) await suggestReturn(cli, { record, file })
-  return report()
+  await cli.logger.info(`${pluralize(changes.length, 'queue')}: ${joinList(counts)}. ${note}`.trim())
+  return { hasChanged: records.some(({ result }) => result === 'changed'), report }
 }

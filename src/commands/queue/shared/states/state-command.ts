@@ -10,7 +10,7 @@ import { outlastRateLimit } from '../../../../command/each.ts'
 import { fieldsOfRecords, receiptFields } from '../../../../command/fields.ts'
 import { flag, option } from '../../../../command/inputs.ts'
 import { sendChange } from '../../../../command/send.ts'
-import { forEachQueue } from '../../../../command/several-queues.ts'
+import { forEachQueue, type NamedQueue } from '../../../../command/several-queues.ts'
 import { queueInput } from '../../../../command/values.ts'
 import { isSameState, stateWords } from '../../../../domain/states.ts'
 import { type Queue, repositoryName } from '../../../../values/repository.ts'
@@ -18,9 +18,16 @@ import { fileName } from '../../../../values/types.ts'
 import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
 import { correctRecord, openRecordFile } from '../record-file.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-one.ts'
-import { changeStates, readState, type StateChange, type StateChangeResult } from './change-several.ts'
+import { changeStates, readState, type StateChangeResult } from './change-several.ts'
 import { continueRecord, type RecordedChange, readEarlierRecord, stateRecordText } from './record.ts'
-import { describeChanges, recordAdvice, stateChangeColumns, stateChangeRecord, verbs } from './words.ts'
+import {
+  describeChanges,
+  recordAdvice,
+  stateChangeColumns,
+  stateChangeRecord,
+  suggestReturn,
+  verbs,
+} from './words.ts'
 
 interface SeveralOptions {
   /** The files that name the queues; undefined for every queue that the metrics name. */
@@ -121,7 +128,7 @@ async function changeAllStates(
   const changes = [...plan.values()]
   const refused = new Set<RecordedChange>()
   await save(continueRecord(earlier, changes))
-  const change = async (item: StateChange): Promise<StateChangeResult> => {
+  const change = async (item: NamedQueue): Promise<StateChangeResult> => {
     const planned = plan.get(item)
     if (planned === undefined) throw unread.get(item)
     const { before, after } = planned
@@ -135,8 +142,11 @@ async function changeAllStates(
     }
     return { result: 'changed', before, after }
   }
+  for (const text of limit) await cli.logger.info(text)
   try {
-    return await changeStates(cli, queues, change, { limit, note, record: path, file })
+    const { hasChanged, report } = await changeStates(cli, queues, change, note)
+    if (hasChanged) await suggestReturn(cli, { record: path, file })
+    return await report()
   } finally {
     if (refused.size > 0) {
       const corrected = continueRecord(earlier, changes, each => !refused.has(each))
@@ -146,7 +156,7 @@ async function changeAllStates(
 }
 
 /** Throws a `stale` error if somebody has changed the state of a queue since it was recorded. */
-async function requireRecorded(item: StateChange, before: string, cli: Cli): Promise<void> {
+async function requireRecorded(item: NamedQueue, before: string, cli: Cli): Promise<void> {
   const now = await readState(item, cli)
   if (isSameState(now, before)) return
   const found = `is ${stateWords(now) || 'in no known state'}, not ${stateWords(before)} as in the record`

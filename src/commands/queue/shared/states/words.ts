@@ -1,5 +1,6 @@
 import { failureFields, oneOf, ownRecord, queueNameFields } from '../../../../api/operations/fields.ts'
 import type { Cli } from '../../../../command/command.ts'
+import { queueNameColumns } from '../../../../command/several-queues.ts'
 import { columns } from '../../../../output/view.ts'
 import { joinTruncated, pluralize } from '../../../../values/format.ts'
 import type { SettableState } from './change-one.ts'
@@ -24,18 +25,19 @@ export const stateChangeColumns = columns(
 )
 
 /** The columns that a person sees: the message of an error stands in the place of its word. */
-export const stateChangeScreen = columns(
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
-  [
-    'RESULT',
-    'result',
-    'prose',
-    { show: ({ result, message = '' }) => (result === 'error' ? message : result) },
-  ],
-  ['BEFORE', 'before', 'state', { priority: 2 }],
-  ['AFTER', 'after', 'state', { priority: 1 }],
-)
+export const stateChangeScreen = [
+  ...queueNameColumns(),
+  ...columns(
+    [
+      'RESULT',
+      'result',
+      'prose',
+      { show: ({ result, message = '' }) => (result === 'error' ? message : result) },
+    ],
+    ['BEFORE', 'before', 'state', { priority: 2 }],
+    ['AFTER', 'after', 'state', { priority: 1 }],
+  ),
+]
 
 export const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
 
