@@ -31,6 +31,8 @@ export interface EachOptions<T, R> {
 interface EachResult<T, R> {
   /** In the order of the items, without those that were not begun. */
   readonly outcomes: readonly Outcome<T, R>[]
+  /** Logs which items were not finished, if any were not, and returns the errors. */
+  errors(): Promise<readonly MergeqError[]>
   /** Logs the errors, and which items were not finished. Returns the most severe exit code. */
   report(): Promise<number>
 }
@@ -84,9 +86,14 @@ export async function each<T, R>(
     outcomes.push({ ...outcome, code })
     if (stopOnError && code !== 0) isStopped = true
   }
+  const errors = () => errorsOf(operation, items.map(resource), outcomes, cli, items.map(name))
   return {
     outcomes,
-    report: () => reportResults(operation, items.map(resource), outcomes, cli, items.map(name)),
+    errors,
+    async report() {
+      const code = await reportErrors(await errors(), cli)
+      return mostSevere([code, ...outcomes.map(({ code }) => code)])
+    },
   }
 }
 
@@ -116,32 +123,26 @@ export const withResource = (failure: MergeqError, name: string | undefined): Me
     : extendError(failure, {}, failure.message.replace(/\.?$/, ` (${name}).`))
 
 /**
- * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a
- * summary of all requests comes first (docs/reference/cli.md, "Guarantees"). Returns the most severe exit
- * code.
+ * Returns the errors of several requests; the error of a signal only once. If some requests were not finished, logs a
+ * summary of all requests (docs/reference/cli.md, "Guarantees").
  */
-async function reportResults(
+async function errorsOf(
   operation: Operation,
   resources: readonly Resource[],
   results: readonly RequestResult[],
   cli: Cli,
   names: readonly (string | undefined)[],
-): Promise<number> {
+): Promise<readonly MergeqError[]> {
   const failures = results.flatMap(({ failure }) => failure ?? [])
   const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
   const { aborted, reason } = cli.host.interrupted
   const isUnfinished = results.length < resources.length || interruptions.length > 0
   const errors = failures.filter(({ kind }) => kind !== 'interrupted')
-  const codes = results.map(({ code }) => code)
   if (isUnfinished && resources.length > 1) await warnUnfinished(operation, names, results, cli)
-  if (interruptions.length > 0 || (aborted && isUnfinished)) {
-    const interruption =
-      (await interruptionOf(operation, resources, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
-    errors.push(interruption)
-    codes.push(interruption.exit)
-  }
-  await reportErrors(errors, cli)
-  return mostSevere(codes)
+  if (interruptions.length === 0 && !(aborted && isUnfinished)) return errors
+  const interruption =
+    (await interruptionOf(operation, resources, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
+  return [...errors, interruption]
 }
 
 /** How far a request had come when the command ended. */

@@ -187,7 +187,9 @@ test('queue apply names the queues that a signal left as they were', async () =>
     },
   })
   expect({ code, updates }).toEqual({ code: 130, updates: 1 })
-  expect(err).toMatch(/\nmergeq: stopped by SIGINT\. Not applied: next of acme\/web\.\n$/)
+  expect(err).toMatch(
+    /\nmergeq: Stopped early\. Done: main of acme\/web\. Not sent: next of acme\/web\.\nmergeq: stopped by SIGINT\.\n$/,
+  )
 })
 
 test('an unknown operation has no command', async () => {

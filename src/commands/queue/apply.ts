@@ -10,7 +10,7 @@ import {
 } from '../../api/operations/fields.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { sentFields } from '../../api/operations/receipts.ts'
-import { extendError, MergeqError, toMergeqError, usageError } from '../../base/errors.ts'
+import { MergeqError, usageError } from '../../base/errors.ts'
 import { getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { yesOption } from '../../command/common-inputs.ts'
@@ -20,11 +20,11 @@ import { each, reportErrors } from '../../command/each.ts'
 import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import { joinList, pluralize } from '../../values/format.ts'
+import { pluralize } from '../../values/format.ts'
 import { repositoryName } from '../../values/repository.ts'
 import { fileName, textual } from '../../values/types.ts'
 import { applyPlan, requireRecorded, suggestDiff } from './apply/apply-plan.ts'
-import { readSettingsRecord, settingsRecordText, warnNotUndone } from './apply/settings-record.ts'
+import { readSettingsRecord, recordOfPlans, warnNotUndone } from './apply/settings-record.ts'
 import { fileInput, includeStateInput, readItems, settingsOf } from './shared/files/described-queues.ts'
 import {
   combineDigests,
@@ -89,18 +89,13 @@ async function applyPlans(plans: readonly Plan[], { includesState, isRecorded }:
     const sent = Object.fromEntries(plan.differences.map(({ setting, file }) => [setting, file]))
     await suggestUndo(plan.queue, sent, plan.live.settings, cli)
   }
-  // The errors name the queue already.
-  const { outcomes } = await each(cli, updateQueue, plans, work, {
+  const { errors } = await each(cli, updateQueue, plans, work, {
     resource: ({ queue }) => queue,
     atOnce: 1,
-    name: () => undefined,
+    name: ({ name }) => name,
     differInAccess: true,
   })
-  const failures = outcomes.flatMap(({ failure }) => failure ?? [])
-  const rest = plans.slice(outcomes.length)
-  const isSaid = failures.some(({ kind }) => kind === 'interrupted')
-  if (rest.length > 0 && !isSaid) failures.push(interruptedApplyError(rest, cli))
-  return { failures, changed }
+  return { failures: await errors(), changed }
 }
 
 const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): MergeqError =>
@@ -109,13 +104,6 @@ const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): Merge
     repo: repositoryName(repo),
     targetBranch,
   })
-
-/** Returns the error of a signal that came before these plans were applied. */
-function interruptedApplyError(plans: readonly Plan[], { host }: Cli): MergeqError {
-  const interruption = toMergeqError(host.interrupted.reason)
-  const names = plans.map(({ name }) => name)
-  return extendError(interruption, {}, `${interruption.message} Not applied: ${joinList(names)}.`)
-}
 
 /** A digest of live settings. */
 const digest = textual({
@@ -204,14 +192,14 @@ export const queueApplyCommand = command({
     }
     for (const plan of plans) if (!applicable.includes(plan)) failures.push(missingQueueError(plan))
     if (record !== undefined && changedPlans.length > 0) {
-      await record.write(settingsRecordText(earlier, changedPlans))
+      await record.write(recordOfPlans(earlier, changedPlans))
       await warnNotUndone(record.path, changedPlans, cli)
     }
     const options = { includesState: includeState, isRecorded: record !== undefined }
     const applied = await applyPlans(applicable, options, cli)
     failures.push(...applied.failures)
     if (record !== undefined && applied.changed.size < changedPlans.length) {
-      const corrected = settingsRecordText(
+      const corrected = recordOfPlans(
         earlier,
         changedPlans.filter(plan => applied.changed.has(plan)),
       )

@@ -1,5 +1,4 @@
 import { usageError } from '../../../base/errors.ts'
-import { stringifyJson } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { joinList } from '../../../values/format.ts'
 import { parseRepository, queueKey, repositoryName } from '../../../values/repository.ts'
@@ -55,16 +54,16 @@ const missingIn = ({ live, differences }: Plan): readonly string[] =>
         .filter(setting => live.unsettable.includes(setting) || !Object.hasOwn(live.settings, setting))
 
 /** Returns the record of plans, which keeps the other queues of an earlier one. */
-export function settingsRecordText(earlier: readonly RecordedQueue[], plans: readonly Plan[]): string {
+export function recordOfPlans(
+  earlier: readonly RecordedQueue[],
+  plans: readonly Plan[],
+): readonly RecordedQueue[] {
   const queues = new Map(earlier.map(file => [keyOf(file), file]))
   for (const plan of plans) {
     const record = recordOf(plan)
     queues.set(keyOf(record), record)
   }
-  return `${stringifyJson(
-    [...queues.values()].map(file => ({ ...file })),
-    true,
-  )}\n`
+  return [...queues.values()]
 }
 
 /** Says what a record of plans cannot undo. */

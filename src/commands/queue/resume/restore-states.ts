@@ -10,7 +10,7 @@ import { printReads } from '../shared/all-queues.ts'
 import { correctRecord, openRecordFile } from '../shared/record-file.ts'
 import { isSettable, type SettableState, setQueueState } from '../shared/states/change-one.ts'
 import { changeStates, readState, type StateChangeResult } from '../shared/states/change-several.ts'
-import { type RecordedChange, readStateRecord, stateRecordText } from '../shared/states/record.ts'
+import { type RecordedChange, readStateRecord } from '../shared/states/record.ts'
 import { requireAnswer } from '../shared/states/state-command.ts'
 import { describeChanges } from '../shared/states/words.ts'
 
@@ -51,7 +51,7 @@ export async function restoreStates(cli: Cli, path: string, yes: boolean): Promi
     const at = toIso(cli.host.clock.now())
     const noted = rows.map(row => (restored.has(row) ? { restored: at, ...row } : row))
     if (path !== '-' && restored.size > 0)
-      await correctRecord(record.write(stateRecordText(noted)), 'The states are restored all the same.', cli)
+      await correctRecord(record.write(noted), 'The states are restored all the same.', cli)
   }
 }
 

@@ -1,4 +1,5 @@
 import { usageError } from '../../../base/errors.ts'
+import { escapeInvisible } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { outputError } from './files/read-queue-file.ts'
 
@@ -8,7 +9,7 @@ export interface RecordFile {
   /** Whether there was a file when the command began. */
   readonly wasThere: boolean
   /** Creates or replaces the file. Throws a usage error if it is not the one that this command knows. */
-  write(text: string): Promise<void>
+  write(rows: readonly object[]): Promise<void>
 }
 
 /** Returns the file of a record as it is when the command begins. */
@@ -22,7 +23,8 @@ export async function openRecordFile(path: string, { host: { files } }: Cli): Pr
   return {
     path,
     wasThere: known !== undefined,
-    async write(text) {
+    async write(rows) {
+      const text = `${escapeInvisible(JSON.stringify(rows, null, 2))}\n`
       if ((await files.version(path)) !== known) throw otherError()
       const written = known === undefined ? files.create(path, text) : files.replace(path, text)
       await written.catch((error: Error) => {

@@ -1,5 +1,5 @@
 import { usageError } from '../../../../base/errors.ts'
-import { getString, isObject, parseJson, stringifyJson } from '../../../../base/json.ts'
+import { getString, parseJson } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { openInput } from '../../../../command/input-files.ts'
 import { isSameState, normalizeState } from '../../../../domain/states.ts'
@@ -18,6 +18,8 @@ export interface RecordedChange {
   readonly restored?: string
 }
 
+const recordMembers = ['repo', 'targetBranch', 'before', 'after', 'restored'] as const
+
 const keyOf = ({ repo, targetBranch }: RecordedChange): string =>
   `${repositoryKey(parseRepository(repo))}@${targetBranch}`
 
@@ -32,13 +34,7 @@ export async function readStateRecord(
   const name = path === '-' ? 'Standard input' : path
   const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
   const rows = (Array.isArray(document) ? document : [undefined]).map(row => {
-    const [repo, targetBranch, before, after, restored] = [
-      'repo',
-      'targetBranch',
-      'before',
-      'after',
-      'restored',
-    ].map(key => (isObject(row) ? getString(row, key) : undefined))
+    const [repo, targetBranch, before, after, restored] = recordMembers.map(key => getString(row, key))
     if (repo === undefined || targetBranch === undefined || before === undefined || after === undefined)
       throw usageError(`${name} is not a record of states.`, hint)
     const states = { before: normalizeState(before), after: normalizeState(after) }
@@ -96,9 +92,3 @@ export function continueRecord(
   }
   return [...rows.values()]
 }
-
-export const stateRecordText = (rows: readonly RecordedChange[]): string =>
-  `${stringifyJson(
-    rows.map(row => ({ ...row })),
-    true,
-  )}\n`

@@ -19,7 +19,7 @@ import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all
 import { correctRecord, openRecordFile } from '../record-file.ts'
 import { changeState, type SettableState, setOfState, setQueueState } from './change-one.ts'
 import { changeStates, readState, type StateChangeResult } from './change-several.ts'
-import { continueRecord, type RecordedChange, readEarlierRecord, stateRecordText } from './record.ts'
+import { continueRecord, type RecordedChange, readEarlierRecord } from './record.ts'
 import {
   describeChanges,
   recordAdvice,
@@ -111,46 +111,40 @@ async function changeAllStates(
   const description = describeChanges(verbs[state], queues, note)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const save = async (rows: readonly RecordedChange[]) => {
-    await record?.write(stateRecordText(rows))
-  }
   // A file that cannot be written ends the command before anything is read.
-  await save(earlier)
+  await record?.write(earlier)
   const { outcomes } = await forEachQueue(cli, queues, item => readState(item, cli))
-  const plan = new Map(
-    outcomes.flatMap(({ item, result: before }) => {
-      const { repo, targetBranch } = item.queue
-      const change = { repo: repositoryName(repo), targetBranch, before: before ?? '', after: state }
-      return before === undefined ? [] : [[item, change] as const]
-    }),
-  )
-  const unread = new Map(outcomes.map(({ item, failure }) => [item, failure]))
-  const changes = [...plan.values()]
+  const items = outcomes.map(({ item, result: before, failure }) => {
+    const { repo, targetBranch } = item.queue
+    const row = { repo: repositoryName(repo), targetBranch, before: before ?? '', after: state }
+    return { ...item, row, failure }
+  })
+  const changes = items.filter(({ failure }) => failure === undefined).map(({ row }) => row)
   const refused = new Set<RecordedChange>()
-  await save(continueRecord(earlier, changes))
-  const change = async (item: NamedQueue): Promise<StateChangeResult> => {
-    const planned = plan.get(item)
-    if (planned === undefined) throw unread.get(item)
-    const { before, after } = planned
+  await record?.write(continueRecord(earlier, changes))
+  const change = async (item: (typeof items)[number]): Promise<StateChangeResult> => {
+    const { queue, row, failure } = item
+    if (failure !== undefined) throw failure
+    const { before, after } = row
     if (isSameState(before, state)) return { result: 'unchanged', before, after }
     try {
       if (record !== undefined) await requireRecorded(item, before, cli)
-      await sendChange(cli, setQueueState, { ...item.queue, state })
+      await sendChange(cli, setQueueState, { ...queue, state })
     } catch (error) {
-      if (toMergeqError(error).details.delivery !== 'unknown') refused.add(planned)
+      if (toMergeqError(error).details.delivery !== 'unknown') refused.add(row)
       throw error
     }
     return { result: 'changed', before, after }
   }
   for (const text of limit) await cli.logger.info(text)
   try {
-    const { hasChanged, report } = await changeStates(cli, queues, change, note)
+    const { hasChanged, report } = await changeStates(cli, items, change, note)
     if (hasChanged) await suggestReturn(cli, { record: path, file })
     return await report()
   } finally {
-    if (refused.size > 0) {
+    if (record !== undefined && refused.size > 0) {
       const corrected = continueRecord(earlier, changes, each => !refused.has(each))
-      await correctRecord(save(corrected), 'It still names queues that were not changed.', cli)
+      await correctRecord(record.write(corrected), 'It still names queues that were not changed.', cli)
     }
   }
 }
