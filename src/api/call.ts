@@ -116,7 +116,6 @@ async function fallbackOf<P extends Params>(
   return instead?.values
 }
 
-/** What became of a change whose request failed. */
 type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
 
 /**

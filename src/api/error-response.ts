@@ -8,7 +8,6 @@ import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** What is known of the request that the service refused. */
 interface ErrorContext extends ErrorOptions {
   readonly host: string
   readonly path: string

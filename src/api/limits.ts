@@ -19,5 +19,4 @@ export const maxJsonSize = 16 * 1024 * 1024
 /** The maximum number of values in a JSON response over 1 MiB. */
 export const maxValues = 1024 * 1024
 
-/** The maximum number of records in the lists of a JSON response. */
 export const maxRecords = 50_000

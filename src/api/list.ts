@@ -8,7 +8,6 @@ import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 import { serviceStart } from './service-time.ts'
 
-/** How a list ended. */
 export interface ListEnd extends Pick<ListResult, 'pages' | 'shown' | 'complete'> {
   /** How many records match, whether given or not; undefined if the list was not read to its end. */
   readonly total: number | undefined
@@ -50,7 +49,6 @@ const pageParams = (
   pageToken = '',
 ): ParamValues<Params> => ({ ...part, pageSize, pageToken })
 
-/** Returns the params of the request for the first page of a list. */
 export const firstPage = (list: List): ParamValues<Params> => pageParams(list, list.parts[0], list.pageToken)
 
 const hasSameParts = (one: List, other: List): boolean =>
@@ -131,11 +129,9 @@ class ListProgress {
   readonly #pages: Pages
   readonly #nameOf: NameOf
   readonly #limit: number
-  /** The index of the part that is read. */
   #part = 0
   /** The token of the next page; empty for the first page of a part. */
   #token: string
-  /** The tokens of the part. */
   readonly #tokens = new Set<string>()
   readonly #seenIds = new Set<string>()
   /** How many records each param hid. */

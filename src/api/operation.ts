@@ -160,7 +160,6 @@ export function parseOverride(word: string): BodyOverride {
   return { path, value: parseValue(value) }
 }
 
-/** The most keys in the path of a body override. */
 const maxPathLength = 100
 
 function parseValue(word: string): Json {
@@ -261,7 +260,6 @@ export interface ListResult {
   readonly isContinued: boolean
 }
 
-/** Why a list may be empty. */
 export interface EmptyListHint {
   readonly sentence: string
   readonly hint: string
@@ -271,7 +269,6 @@ export interface EmptyListHint {
 
 /** A list as a caller wants it: the requests that read it, and what is given of it. */
 export interface List {
-  /** The operation that reads a page. */
   readonly operation: Operation
   /** Returns the same list where it is another time, in milliseconds since 1970; left out where no range counts back. */
   at?(now: number): List
@@ -361,7 +358,6 @@ export const extendOperation = <const P extends Params, R extends Route>(
   own: Pick<Operation<P>, 'params' | 'check' | 'fallback'>,
 ): Operation<P, R> => ({ ...operation, ...own }) as Operation<P, R>
 
-/** An operation that reads a list, all its pages or parts. */
 export interface ListOperation<P extends Params = Params, R extends Route = Route> extends Operation<P, R> {
   list(values: ParamValues<P>, now: number, nameOf: NameOf): List
 }

@@ -10,7 +10,6 @@ import { changedWhen, type SentSeconds } from './service-clock.ts'
 export interface WriteObservation extends SentSeconds {
   /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined
-  /** The body that was sent. */
   readonly sent: JsonObject
 }
 

@@ -105,7 +105,6 @@ function observeAttempts(
         return isWebPage(text) || request.expects !== 'json' || text.trim() === '' || document !== undefined
       },
     },
-    /** The text of the spinner. */
     describe: () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
     /** Reads the last response, unless the check for completeness has read it already. */
     async read(response: HttpResponse & Sending): Promise<ReadResponse & Sending> {

@@ -9,7 +9,6 @@ export interface ImpactedTargets {
   readonly list: 'ALL' | EncodedJson
   /** How many targets the list has, without duplicates. */
   readonly number: number
-  /** How many duplicates were dropped. */
   readonly dropped: number
   /** How much of the input was read, in bytes. */
   readonly bytesRead: number

@@ -4,11 +4,9 @@ import { MergeqError } from '../base/errors.ts'
 export interface WaitTime {
   /** 0 reads everything once: then nothing is limited. */
   readonly waitLimit: number
-  /** How long the wait has lasted. */
   elapsed(): number
   /** The time until the limit; negative after it. */
   remaining(): number
-  /** Whether a reading may begin. */
   hasTime(): boolean
   /** The time until the limit, 0 after it; infinite where nothing is limited. */
   left(): number

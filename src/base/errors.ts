@@ -94,7 +94,6 @@ export const exitCodeOf = (kind: ErrorKind): number =>
 
 /** What is known about an error besides its kind and message; a detail that is absent is unknown. */
 export interface ErrorDetails {
-  /** What the user can do next. */
   readonly hint?: string
   readonly exit?: number
   readonly status?: number

@@ -55,7 +55,6 @@ export const maxJsonDepth = 200
 /** The most objects in lists whose texts are kept. */
 const maxKeptItems = 50_000
 
-/** Where the objects in a list are. */
 interface ScannedList {
   /** The name of the list, as JSON. */
   readonly name: string
@@ -63,7 +62,6 @@ interface ScannedList {
   readonly items: readonly number[]
 }
 
-/** What a JSON text contains. */
 export interface JsonScan {
   /** Whether there are more than 200 levels of lists and objects. */
   readonly isDeep: boolean

@@ -1,7 +1,6 @@
 import { get, getNumber, type Json, type JsonObject } from '../base/json.ts'
 import { formatRate } from '../values/format.ts'
 
-/** How failure rates are shown to a person. */
 export interface RateFormat {
   /** Takes a test of the list, also one that is not shown. */
   see(test: JsonObject): void

@@ -27,7 +27,6 @@ export const normalizeState = (state: string): string => {
   return knownStates.includes(upper) ? upper : state
 }
 
-/** Whether two states are the same, in any case. */
 export const isSameState = (one: string, other: string): boolean => one.toUpperCase() === other.toUpperCase()
 
 const maxStateWords = 200
@@ -111,7 +110,6 @@ export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 
 export type Milestone = (typeof milestones)[number]
 
-/** How the wait for a pull request can end. */
 export const waitOutcomes = [
   'merged',
   'reached',

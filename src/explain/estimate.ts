@@ -9,7 +9,6 @@ import { toIso } from '../values/time.ts'
 
 /** How long it may take until a pull request merges, with its grounds. */
 export type Estimate = {
-  /** How many pull requests are ahead of it in the queue. */
   readonly ahead: number
   readonly mergedLastHour: number
   /** Null if none merged in the last hour. */

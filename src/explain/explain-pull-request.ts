@@ -43,7 +43,6 @@ export interface ExplainSources {
   readonly estimate?: Estimate | null
 }
 
-/** What an action is about. */
 export interface ActionSubject {
   readonly record: JsonObject | undefined
   readonly run: TestRun | undefined
@@ -188,7 +187,6 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
   return isBlocked ? 'blocked' : 'waiting'
 }
 
-/** What follows from a verdict. */
 type Conclusion = Explanation['submitAgain'] & { readonly steps: readonly Step[] }
 
 const conclusion = (safe: boolean | null, why: string, steps: readonly Step[]): Conclusion => ({

@@ -20,7 +20,6 @@ export type QueueVerdict =
   | ('paused' | 'draining' | 'switching-modes' | 'unknown')
   | ('empty' | 'waiting' | 'blocked' | 'stalled' | 'moving')
 
-/** The documents that explain a queue. */
 export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranch' | 'nameOf'> {
   /** Returns the command that does what concerns the queue, as the caller runs it. */
   commandFor(action: QueueAction): string

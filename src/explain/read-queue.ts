@@ -18,7 +18,6 @@ import {
 } from './explain-queue.ts'
 import { explain, explanationJson } from './read-pull-request.ts'
 
-/** What is suggested about the queue, and about the pull request at its head. */
 interface QueueCommands {
   readonly ofQueue: QueueSources['commandFor']
   ofPullRequest(pr: number): Parameters<typeof explain>[2]

@@ -2,10 +2,8 @@ import { get, getString, isObject, type Json, type JsonObject } from '../base/js
 import { isStacked } from '../domain/stacks.ts'
 import { shorten } from '../values/format.ts'
 
-/** What the caller can do about a queue. */
 export type QueueAction = 'list-queues' | 'list-not-ready' | 'resume-queue'
 
-/** What the caller can do about a pull request or its queue. */
 export type Action =
   | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-timeline' | 'show-test-run')
   | ('upload-targets' | QueueAction)

@@ -1,4 +1,3 @@
-/** Says whether a text matches a pattern. */
 export interface TextMatcher {
   test(text: string): boolean
 }

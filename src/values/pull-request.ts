@@ -45,7 +45,6 @@ interface Reference {
   readonly repo?: string
 }
 
-/** Reads the address of a pull request. */
 function readAddress(text: string): Reference | undefined {
   const [, path = '', digits = '', suffix = ''] = pullRequestUrl.exec(text) ?? []
   return namesHost(path) && browserSuffix.test(suffix) ? toReference(path, digits) : undefined

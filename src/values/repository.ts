@@ -110,7 +110,6 @@ export function readRepositoryAddress(
   return repo && { repo, protocol }
 }
 
-/** Decodes a part of a path; what cannot be decoded is no name. */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -138,7 +137,6 @@ export function readRepository(text: string): Repository | undefined {
   return toRepository(namesHost(text) ? readHost(parts.shift() ?? '') : defaultHost, parts)
 }
 
-/** Reads a repository; throws a usage error for a text that is none. */
 export function parseRepository(text: string): Repository {
   const repository = readRepository(text)
   if (repository !== undefined) return repository

@@ -13,7 +13,6 @@ export const maxInteger = 4_294_967_295
 const rangeOf = (min: number, max: number): string =>
   max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`
 
-/** What a whole number must be. */
 const wholeNumber = (min: number, max: number): string =>
   `a whole number ${max === Number.MAX_SAFE_INTEGER ? 'of' : 'from'} ${rangeOf(min, max)}`
 
@@ -127,7 +126,6 @@ interface TextualType<T>
   parse(text: string): T
 }
 
-/** A type whose values are typed as one text. */
 export function textual<T>({ accepts = 'string', parse, ...type }: TextualType<T>): Type<T> {
   return {
     form: 'value',
@@ -326,7 +324,6 @@ export const testId: Type<string> = textual({
   },
 })
 
-/** The most characters of a glob. */
 const maxGlobLength = 500
 
 /** A glob: in a path, `*` and `?` do not match a slash; `**` matches everything. */

@@ -24,7 +24,6 @@ export const explainQueue = {
   response: queueExplanationRecord,
 } satisfies Operation
 
-/** Lists the queues that the metrics name. */
 export const listQueues: Operation<typeof getMergeQueueMetrics.params> = {
   ...getMergeQueueMetrics,
   summary: 'Lists the queues that the metrics name, with their activity in the last hour.',

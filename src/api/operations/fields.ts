@@ -61,13 +61,11 @@ export const open = (type: string, summary?: string): Field => ({ ...field(type,
 export const nullable = (field: Field): Field => ({ ...field, isNullable: true })
 export const required = (field: Field): Field => ({ ...field, required: true })
 
-/** One of some words. */
 export const oneOf = (...words: readonly string[]): string => words.map(word => `'${word}'`).join(' | ')
 
 /** Some words, or any other text: the service may add words. */
 export const words = (...known: readonly string[]): string => `${oneOf(...known)} | OtherString`
 
-/** Fields that are always there. */
 export const allRequired = (fields: RecordType['fields']): RecordType['fields'] =>
   Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, required(each)]))
 
@@ -129,7 +127,6 @@ export const text = field('string')
 export const number = field('number')
 export const flag = field('boolean')
 
-/** The queue that a record is about. */
 export const queueNameFields = { repo: 'string', targetBranch: 'string' }
 
 /** How the part of a command ended that a record is about. */

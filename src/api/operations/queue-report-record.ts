@@ -26,7 +26,6 @@ const reportedRange = ownRecord({
   bisections: ownRecord({ batchesSplit: 'number', runs: 'number' }),
 })
 
-/** What `queue report` gives. */
 export const queueReportRecord: RecordType = {
   ...ownRecord({
     ...queueNameFields,

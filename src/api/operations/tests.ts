@@ -84,18 +84,16 @@ const quarantinedTestPages: Pages = {
   idOf: test => getString(test, 'test_case_id'),
 }
 
-function decodeTests(pages: Pages): ResponseDecoder {
-  const missing = () => missingPartError(`list of ${pages.key.replaceAll('_', ' ')}`)
-  const decoder = listDecoder(pages, missing)
-  return {
-    ...decoder,
-    read(response) {
-      const page = decoder.read(response)
-      // Without it nobody knows whether the list is complete.
-      if (!isObject(page.envelope?.page)) throw missingPartError('page information')
-      return page
-    },
+/** How pages of tests are read, and what errors say of them. */
+function pagesOfTests(pages: Pages, subject: string) {
+  const decoder = listDecoder(pages, () => missingPartError(`list of ${pages.key.replaceAll('_', ' ')}`))
+  const read: ResponseDecoder['read'] = response => {
+    const page = decoder.read(response)
+    // Without it nobody knows whether the list is complete.
+    if (!isObject(page.envelope?.page)) throw missingPartError('page information')
+    return page
   }
+  return { pages, decoder: { ...decoder, read }, errors: { subject, check: ['repo', 'org'] } }
 }
 
 /** Lists the tests that failed in a range of at most 7 days (docs/reference/service.md, "list-failing-tests"). */
@@ -110,12 +108,7 @@ export const failingTestsPage = defineOperation({
   },
   response: testRecord,
   document: failingTestsRecord,
-  decoder: decodeTests(testPages),
-  errors: {
-    subject: 'the failing tests',
-    check: ['repo', 'org'],
-  },
-  pages: testPages,
+  ...pagesOfTests(testPages, 'the failing tests'),
 })
 
 export const quarantinedTestsPage = defineOperation({
@@ -125,12 +118,7 @@ export const quarantinedTestsPage = defineOperation({
   params: { ...organizationParams, ...testPageParams },
   response: quarantinedTestRecord,
   document: quarantinedTestsRecord,
-  decoder: decodeTests(quarantinedTestPages),
-  errors: {
-    subject: 'the quarantined tests',
-    check: ['repo', 'org'],
-  },
-  pages: quarantinedTestPages,
+  ...pagesOfTests(quarantinedTestPages, 'the quarantined tests'),
 })
 
 /** Lists the flaky or the broken tests of a repository (docs/reference/service.md, "list-unhealthy-tests"). */
@@ -147,12 +135,7 @@ export const unhealthyTestsPage = defineOperation({
   },
   response: testRecord,
   document: unhealthyTestsRecord,
-  decoder: decodeTests(testPages),
-  errors: {
-    subject: 'the unhealthy tests',
-    check: ['repo', 'org'],
-  },
-  pages: testPages,
+  ...pagesOfTests(testPages, 'the unhealthy tests'),
 })
 
 /** The record is the test itself; `--json` prints the whole document with the test in it. */
@@ -251,7 +234,6 @@ const testFilterParams = {
   path: param(glob(true), 'Only tests whose file path matches this pattern'),
 }
 
-/** Returns the name of an owner without its organization, in lower case. */
 const ownerKey = (owner: string): string => owner.toLowerCase().replace(/^.*\/|^@/, '')
 
 /** Returns a hint with the owners that are most like one without tests, otherwise all that there are. */
@@ -340,7 +322,6 @@ const lastSeen = (test: JsonObject): number =>
 const byRate = (a: JsonObject, b: JsonObject) =>
   numberIn(b, 'failure_rate_last_7d') - numberIn(a, 'failure_rate_last_7d')
 
-/** The orders of tests, as functions that compare two of them. */
 export const testOrders = {
   impact: (a: JsonObject, b: JsonObject) =>
     numberIn(b, 'pull_requests_impacted_last_7d') - numberIn(a, 'pull_requests_impacted_last_7d') ||
@@ -355,8 +336,9 @@ export const testOrders = {
 
 export type TestOrder = keyof typeof testOrders
 
-/** A range in messages: `<start> to <end>` in ISO 8601. */
 const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
+
+const momentForms = 'a duration before now, such as 7d, a date and time, or a day, such as yesterday'
 
 const { start: _start, end: _end, ...failingParams } = withoutPages(failingTestsPage.params)
 
@@ -367,22 +349,14 @@ const { start: _start, end: _end, ...failingParams } = withoutPages(failingTests
 export const listFailingTests = listOperation(failingTestsPage, {
   params: {
     ...failingParams,
-    since: param(
-      moment,
-      'Start of the range: a duration before now, such as 7d, a date and time, or a day, such as yesterday',
-      {
-        defaultText: '24h',
-        setsBodyPaths: ['start_time'],
-      },
-    ),
-    until: param(
-      moment,
-      'End of the range: a duration before now, such as 7d, a date and time, or a day, such as yesterday',
-      {
-        defaultText: 'now',
-        setsBodyPaths: ['end_time'],
-      },
-    ),
+    since: param(moment, `Start of the range: ${momentForms}`, {
+      defaultText: '24h',
+      setsBodyPaths: ['start_time'],
+    }),
+    until: param(moment, `End of the range: ${momentForms}`, {
+      defaultText: 'now',
+      setsBodyPaths: ['end_time'],
+    }),
     ...testListParams,
     quarantined,
     minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
@@ -418,7 +392,6 @@ export const listFailingTests = listOperation(failingTestsPage, {
   },
 })
 
-/** Lists the quarantined tests of a repository. */
 export const listQuarantinedTests = listOperation(quarantinedTestsPage, {
   params: {
     ...withoutPages(quarantinedTestsPage.params),
@@ -441,10 +414,8 @@ const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
 
 const { status: statusParam, ...unhealthyParams } = withoutPages(unhealthyTestsPage.params)
 
-/** The orders of flaky and broken tests. */
 const unhealthyOrders = { impact: testOrders.impact, 'last-failed': testOrders.recent }
 
-/** The order of a list in words. */
 const orderWords = { impact: 'most pull requests first', 'last-failed': 'last failure first' }
 
 /** Returns the order of a list of flaky and broken tests as the end of a sentence; empty for that of the service. */

@@ -10,7 +10,6 @@ import type { RequestLimits, ServiceClient } from '../service-client.ts'
 import { tryRead } from './extra-reads.ts'
 import { severalReader } from './several-pull-requests.ts'
 
-/** The pull requests that share a test run. */
 interface Batch {
   readonly testRunId: string
   readonly pullRequests: readonly number[]

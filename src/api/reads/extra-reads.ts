@@ -11,13 +11,11 @@ import { type RequestLimits, type ServiceClient, withoutMessages } from '../serv
 
 interface ReadOutcome {
   readonly response?: DecodedResponse
-  /** The first record of the response. */
   readonly record?: JsonObject
   readonly failure?: MergeqError
 }
 
 interface TryReadOptions extends CallOptions {
-  /** Whether the read is not repeated. */
   readonly once?: boolean
   /** Whether nothing is said about the read, not even that it takes long. */
   readonly quiet?: boolean

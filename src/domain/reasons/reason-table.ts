@@ -13,7 +13,6 @@ export type Causer =
  */
 export type Again = 'later' | 'after-change' | 'look' | 'no' | 'queued' | 'done'
 
-/** What a word of the service means. */
 export interface Reason {
   readonly by: Causer
   /** Null for a word that says how a pull request was submitted. */
@@ -26,7 +25,6 @@ export interface Reason {
   readonly advice?: string
 }
 
-/** The words of a state. */
 type Words = Readonly<Record<string, Reason>>
 
 const submitted: Words = {

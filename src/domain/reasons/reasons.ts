@@ -160,7 +160,6 @@ const answers: Readonly<Record<Again, string>> = {
   done: 'it has merged',
 }
 
-/** Whether to submit again, in words. */
 export const againText = (again: Again): string => answers[again]
 
 /** Who submitted a pull request: the login of the last submission, and the author, as far as they are known. */

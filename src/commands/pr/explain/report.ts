@@ -96,11 +96,9 @@ export async function explainAll(
   return report()
 }
 
-/** Returns where a pull request is as rows, for a script. */
 const placeRows = (pullRequest: PullRequest): readonly JsonObject[] =>
   Object.entries(placeFieldsOf(pullRequest)).map(([field, value]) => ({ field, value }))
 
-/** Returns the pull requests that a test run tests. */
 async function readTested(
   { run, repo, targetBranch }: ExplainedItems['runs'][number],
   cli: Cli,
