@@ -107,8 +107,9 @@ async function readBranches(
   cli: Cli,
   repo: Repository,
 ): Promise<{ readonly branches?: readonly string[]; readonly failure?: MergeqError | undefined }> {
-  const once = { once: true, quiet: true }
-  const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, once)
+  const client = withoutMessages(cli.client())
+  const once = { limits: { maxRetries: 0 } }
+  const { response, failure } = await tryRead(client, getMergeQueueMetrics, { repo }, once)
   if (response === undefined) return { failure }
   const queues = queuesIn(response.bytes, repo).map(({ values }) => values)
   const ofRepository = queues.filter(queue => isSameRepository(queue.repo, repo))

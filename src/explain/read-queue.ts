@@ -4,9 +4,10 @@ import { getMergeQueueMetrics, queueMetricsIn } from '../api/operations/metrics.
 import { listPullRequests } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { readBatches } from '../api/reads/batches.ts'
+import { tolerate } from '../api/reads/extra-reads.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { serviceStart } from '../api/service-time.ts'
-import { isNotFound, isPermanent, toMergeqError } from '../base/errors.ts'
+import { isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import type { Queue, Repository } from '../values/repository.ts'
@@ -38,7 +39,7 @@ export async function explainQueueAt(
   const reads = [
     head === undefined
       ? undefined
-      : readUnless(() => explain({ ...values, pr: head.pr }, client, commands.ofPullRequest(head.pr), queue)),
+      : tolerate(() => explain({ ...values, pr: head.pr }, client, commands.ofPullRequest(head.pr), queue)),
     readBatches(queue, values, client, { limits: { maxRetries: 0 }, readsAlone: true }),
     readNotReady(values, client),
     readNotReadyCount(values, client),
@@ -47,9 +48,9 @@ export async function explainQueueAt(
   await Promise.allSettled(reads)
   const [explained, batches, listed, counted] = await Promise.all(reads)
   const unread = [
-    ...(explained?.why === undefined ? [] : [{ what: 'head of the queue', why: explained.why }]),
-    ...(listed.why === undefined ? [] : [{ what: unreadNotReady, why: listed.why }]),
-    ...(counted.why === undefined ? [] : [{ what: 'metrics', why: counted.why }]),
+    ...unreadPart('head of the queue', explained?.failure?.message),
+    ...unreadPart(unreadNotReady, listed.why),
+    ...unreadPart('metrics', counted.failure?.message),
   ]
   return explanationOfQueue({
     ...values,
@@ -59,23 +60,10 @@ export async function explainQueueAt(
     head: explained?.value,
     batches,
     notReady: listed.records,
-    notReadyCount: listed.isComplete ? listed.records.length : counted.count,
+    notReadyCount: listed.isComplete ? listed.records.length : counted.value,
     unread,
     now: await serviceStart(client),
   })
-}
-
-/** Reads something that can be left out; returns why it could not be read. Throws what every read would have. */
-async function readUnless<T>(
-  read: () => Promise<T>,
-): Promise<{ readonly value?: T | undefined; readonly why?: string }> {
-  try {
-    return { value: await read() }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isPermanent(failure)) throw failure
-    return { why: failure.message }
-  }
 }
 
 interface NotReadyList {
@@ -89,7 +77,7 @@ async function readNotReady(values: Queue, client: ServiceClient): Promise<NotRe
   const records: JsonObject[] = []
   const { list } = listPullRequests
   if (list === undefined) return { records, isComplete: false }
-  const { value: end, why } = await readUnless(async () => {
+  const { value: end, failure } = await tolerate(async () => {
     try {
       const wanted = {
         ...values,
@@ -107,20 +95,26 @@ async function readNotReady(values: Queue, client: ServiceClient): Promise<NotRe
       throw error
     }
   })
-  return { records, isComplete: end?.complete === true, why: why ?? end?.problem ?? end?.failure?.message }
+  return {
+    records,
+    isComplete: end?.complete === true,
+    why: failure?.message ?? end?.problem ?? end?.failure?.message,
+  }
 }
 
 /** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
 async function readNotReadyCount(
   place: Queue,
   client: ServiceClient,
-): Promise<{ readonly count?: number | undefined; readonly why?: string }> {
-  const { value, why } = await readUnless(async () => {
+): Promise<{ readonly value?: number | undefined; readonly failure?: MergeqError }> {
+  return tolerate(async () => {
     const { response } = await callOperation(client, getMergeQueueMetrics, { repo: place.repo })
     return queueMetricsIn(response.bytes, place)?.numbers.awaitingMergeability
   })
-  return why === undefined ? { count: value } : { why }
 }
+
+const unreadPart = (what: string, why: string | undefined): QueueExplanation['unread'] =>
+  why === undefined ? [] : [{ what, why }]
 
 /** Returns an explanation as JSON: `queueExplanationRecord`. */
 export const queueExplanationJson = (explanation: QueueExplanation, repo: Repository): JsonObject => ({

@@ -3,6 +3,7 @@ import { callOperation } from '../api/call.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { tryRead } from '../api/reads/extra-reads.ts'
 import { neverSubmittedError, partsToRead } from '../api/reads/several-pull-requests.ts'
+import { withoutMessages } from '../api/service-client.ts'
 import { changeTime, isOutdated } from '../api/service-clock.ts'
 import { failureOrThrow, isNotFound, isPermanent, withPeriod } from '../base/errors.ts'
 import { getString, type JsonObject } from '../base/json.ts'
@@ -287,7 +288,7 @@ export async function readSplit(
   { client, limits }: Wait,
 ): Promise<string | undefined> {
   const values = { ...pullRequest, includeTimeline: true }
-  const options = { once: true, quiet: true, limits }
-  const { record = {} } = await tryRead(client, getSubmittedPullRequest, values, options)
+  const options = { limits: { ...limits, maxRetries: 0 } }
+  const { record = {} } = await tryRead(withoutMessages(client), getSubmittedPullRequest, values, options)
   return describeSplit(record)
 }

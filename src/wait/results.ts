@@ -1,7 +1,7 @@
 import { getQueue } from '../api/operations/queues.ts'
 import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
 import { readTestRunOf } from '../api/reads/test-run.ts'
-import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
+import { type RequestLimits, type ServiceClient, withoutMessages } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError } from '../base/errors.ts'
 import { getString, type JsonObject } from '../base/json.ts'
 import { type Explained, explainState, isFailureOfTestRun, mayHaveMerged } from '../domain/reasons/reasons.ts'
@@ -197,7 +197,7 @@ export async function withOpenReasons(
   const { repo, targetBranch } = pullRequest
   const { record: queue = tracked.queue } =
     tracked.queue === undefined && record !== undefined
-      ? await tryRead(client, getQueue, { repo, targetBranch }, { quiet: true, limits })
+      ? await tryRead(withoutMessages(client), getQueue, { repo, targetBranch }, { limits })
       : {}
   const withQueue = { ...tracked, queue }
   if (end.note !== undefined || isPaused(queue)) return { tracked: withQueue, end }

@@ -1,4 +1,3 @@
-import { isPermanent, toMergeqError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { mapConcurrent, maxConcurrent } from '../../base/scheduling.ts'
 import { testSlots } from '../../domain/queue-entries.ts'
@@ -7,7 +6,7 @@ import { testRunOf } from '../../domain/test-run.ts'
 import type { Queue } from '../../values/repository.ts'
 import { getPartialPullRequest } from '../operations/partial-pull-request.ts'
 import type { RequestLimits, ServiceClient } from '../service-client.ts'
-import { tryRead } from './extra-reads.ts'
+import { tolerate, tryRead } from './extra-reads.ts'
 import { severalReader } from './several-pull-requests.ts'
 
 interface Batch {
@@ -38,11 +37,7 @@ export async function readBatches(
   if (!isBatching || testing.length < 2) return []
   const numbers = testing.slice(0, maxRead).map(({ pr }) => pr)
   const options = { includeTimeline: true, limits }
-  const several = await severalReader(client)(place, numbers, options).catch(error => {
-    const failure = toMergeqError(error)
-    if (isPermanent(failure)) throw failure
-    return undefined
-  })
+  const { value: several } = await tolerate(() => severalReader(client)(place, numbers, options))
   const readRecord = async (pr: number): Promise<JsonObject | undefined> => {
     const known = several?.records.get(pr)
     if (known !== undefined || !readsAlone) return known

@@ -7,40 +7,41 @@ import type { Operation, Params, ParamValues } from '../operation.ts'
 import { getPartialPullRequest } from '../operations/partial-pull-request.ts'
 import { addedFields } from '../request.ts'
 import type { DecodedResponse } from '../response.ts'
-import { type RequestLimits, type ServiceClient, withoutMessages } from '../service-client.ts'
+import type { RequestLimits, ServiceClient } from '../service-client.ts'
 
 interface ReadOutcome {
   readonly response?: DecodedResponse
   readonly record?: JsonObject
-  readonly failure?: MergeqError
-}
-
-interface TryReadOptions extends CallOptions {
-  readonly once?: boolean
-  /** Whether nothing is said about the read, not even that it takes long. */
-  readonly quiet?: boolean
+  readonly failure?: MergeqError | undefined
 }
 
 /**
- * Reads what a command can do without. Throws only an error that every read would have, such as a rejected token.
+ * Does what a command can do without, and returns why it failed. Throws only an error that every request would have, such
+ * as a rejected token.
  */
-export async function tryRead<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  { once = false, quiet = false, ...options }: TryReadOptions = {},
-): Promise<ReadOutcome> {
-  const limits = { ...options.limits, ...(once ? { maxRetries: 0 } : {}) }
-  const reader = quiet ? withoutMessages(client) : client
+export async function tolerate<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly value?: T; readonly failure?: MergeqError }> {
   try {
-    const { response } = await callOperation(reader, operation, params, { ...options, limits })
-    const [record = {}] = response.records
-    return { response, record }
+    return { value: await work() }
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
     return { failure }
   }
+}
+
+/** Reads what a command can do without; see `tolerate`. */
+export async function tryRead<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  options: CallOptions = {},
+): Promise<ReadOutcome> {
+  const { value, failure } = await tolerate(() => callOperation(client, operation, params, options))
+  if (value === undefined) return { failure }
+  const { response } = value
+  return { response, record: response.records[0] ?? {} }
 }
 
 interface TimelineOptions {

@@ -18,9 +18,14 @@ export async function readQueueMetrics(
   place: Queue,
   timeLimit = extraTime,
 ): Promise<{ readonly queue: QueueMetrics | undefined } | undefined> {
-  const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
+  const options = { limits: { maxRetries: 0, timeout: () => timeLimit } }
   try {
-    const { response } = await tryRead(client, getMergeQueueMetrics, { repo: place.repo }, options)
+    const { response } = await tryRead(
+      withoutMessages(client),
+      getMergeQueueMetrics,
+      { repo: place.repo },
+      options,
+    )
     if (response === undefined) return undefined
     return { queue: queueMetricsIn(response.bytes, place) }
   } catch {

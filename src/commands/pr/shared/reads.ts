@@ -2,6 +2,7 @@ import { type CallOptions, readIfFound } from '../../../api/call.ts'
 import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { tryRead } from '../../../api/reads/extra-reads.ts'
+import { withoutMessages } from '../../../api/service-client.ts'
 import { extendError, type MergeqError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import { type Cli, readsMore } from '../../../command/command.ts'
@@ -56,8 +57,9 @@ export const explainFinished = (
     if (!isRejected || !isUnchanged || hasOwnFields || !isForPerson || !readsMore(cli)) return failure
     const { repo, targetBranch, pr } = pullRequest
     const params = { repo, targetBranch, pr, includeTimeline: true }
-    const options = { once: true, quiet: true }
-    const { record = {} } = await tryRead(cli.client(), getPartialPullRequest, params, options)
+    const client = withoutMessages(cli.client())
+    const options = { limits: { maxRetries: 0 } }
+    const { record = {} } = await tryRead(client, getPartialPullRequest, params, options)
     const end = outcomeOfRecord(record)
     const ends = end !== 'ok' && isClosed(record, failure) ? ['closed', end] : [end]
     const outcome = outcomes.find(name => ends.includes(name))
