@@ -106,7 +106,7 @@ export interface CommandFile {
   readonly name: string
   /** Another word for it. */
   readonly alias?: string
-  load(): Promise<Command>
+  load(): Promise<{ readonly definition: Command }>
   /** What people type who know it by another name. */
   habits?(): Promise<{ readonly habits: readonly Habit[] }>
 }
@@ -128,7 +128,7 @@ export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly 
 
 export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
   // A file that every command loads.
-  const [definition, { outputOf }] = await Promise.all([load(), import('./fields.ts')])
+  const [{ definition }, { outputOf }] = await Promise.all([load(), import('./fields.ts')])
   const { name, operation, alsoSends = [], options = {}, set, prints } = definition
   const operations =
     alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends]

@@ -201,7 +201,7 @@ function namedIn(body: JsonObject): Readonly<Record<string, unknown>> {
 
 const methods = { get: 'GET', post: 'POST' } as const
 
-export const apiCommand = command({
+export const definition = command({
   name: 'api',
   summary: 'Call any API operation and print the response unchanged',
   alsoSends: 'any',

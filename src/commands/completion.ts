@@ -28,7 +28,7 @@ const scriptOfShell = textual({
   },
 })
 
-export const completionCommand = command({
+export const definition = command({
   name: 'completion',
   summary: 'Print a shell completion script',
   settings: 'not needed',

@@ -166,7 +166,7 @@ function checklist(
   return lines
 }
 
-export const doctorCommand = command({
+export const definition = command({
   name: 'doctor',
   summary: 'Check the setup and suggest fixes',
   alsoSends: [getMergeQueueMetrics, getServiceStatus, failingTestsPage, getQueue],

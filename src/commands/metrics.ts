@@ -233,7 +233,7 @@ async function readQueueMetrics(bytes: Uint8Array, repo: Repository | undefined,
   return { bytes: new TextEncoder().encode(queueMetricsText(readings)), failures }
 }
 
-export const metricsCommand = command({
+export const definition = command({
   name: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,

@@ -66,7 +66,7 @@ const listedTokenRecord = ownRecord({
   selected: 'boolean',
 })
 
-export const authListCommand = command({
+export const definition = command({
   name: 'auth list',
   summary: 'List profiles and where their tokens come from',
   prints: {

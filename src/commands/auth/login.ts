@@ -73,7 +73,7 @@ const isUrlStored = async (profile: string, baseUrl: string, { args, settings }:
   !isLoopback(new URL(baseUrl).hostname) &&
   !(await profileNames(settings.store)).includes(profile)
 
-export const authLoginCommand = command({
+export const definition = command({
   name: 'auth login',
   summary: 'Verify an API token and store it',
   alsoSends: [getMergeQueueMetrics],

@@ -14,7 +14,7 @@ import { describeTokenOwner, profileWords } from '../../config/token.ts'
 import { joinCommandLine } from '../../values/suggested-command.ts'
 import { readOrigin } from './shared/service.ts'
 
-export const authLogoutCommand = command({
+export const definition = command({
   name: 'auth logout',
   destructive: true,
   settings: 'profile created',

@@ -63,7 +63,7 @@ const statusRecord = ownRecord({
   verification: 'string',
 })
 
-export const authStatusCommand = command({
+export const definition = command({
   name: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',
   alsoSends: [getMergeQueueMetrics],

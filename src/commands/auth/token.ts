@@ -1,7 +1,7 @@
 import { command } from '../../command/command.ts'
 
 /** `auth token`: prints the token itself, the only output that is not redacted. */
-export const authTokenCommand = command({
+export const definition = command({
   name: 'auth token',
   summary: 'Print the API token in plain text',
   exits: ['auth'],

@@ -7,7 +7,7 @@ import { keyArgument } from './shared/key.ts'
 
 const settingRecord = ownRecord({ key: 'string', value: 'string', origin: 'string' })
 
-export const configGetCommand = command({
+export const definition = command({
   name: 'config get',
   summary: 'Print the value of a setting',
   exits: ['not-found'],

@@ -31,7 +31,7 @@ async function findFacts({ settings, host }: Cli): Promise<readonly JsonObject[]
 
 const listedSettingRecord = ownRecord({ key: 'string', value: 'string', origin: optional('string') })
 
-export const configListCommand = command({
+export const definition = command({
   name: 'config list',
   summary: 'List the settings in effect',
   prints: {

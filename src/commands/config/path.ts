@@ -1,7 +1,7 @@
 import { command } from '../../command/command.ts'
 import { storeFile } from '../../config/store.ts'
 
-export const configPathCommand = command({
+export const definition = command({
   name: 'config path',
   summary: 'Print the path of the settings file',
   prints: 'the path',

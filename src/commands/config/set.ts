@@ -12,7 +12,7 @@ import { describeProfile } from './shared/profile.ts'
 /** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096
 
-export const configSetCommand = command({
+export const definition = command({
   name: 'config set',
   summary: 'Store a setting in a profile',
   prints: 'nothing',

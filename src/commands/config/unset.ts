@@ -5,7 +5,7 @@ import { joinList } from '../../values/format.ts'
 import { keyArguments } from './shared/key.ts'
 import { describeProfile } from './shared/profile.ts'
 
-export const configUnsetCommand = command({
+export const definition = command({
   name: 'config unset',
   destructive: true,
   summary: 'Remove stored settings',

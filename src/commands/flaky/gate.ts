@@ -159,7 +159,7 @@ function describeVerdict(
 const { limit: _, pageToken: __, sort: ___, ...gateParams } = listFailingTests.params
 const listTests = { ...listFailingTests, params: gateParams }
 
-export const flakyGateCommand = command({
+export const definition = command({
   name: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',
   alsoSends: [listFailingTests, listUnhealthyTests],

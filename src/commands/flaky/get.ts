@@ -143,7 +143,7 @@ const factColumns = columns(
 
 const testArgument = flagInput('test', argument(text('test'), testSummary))
 
-export const flakyGetCommand = command({
+export const definition = command({
   name: 'flaky get',
   summary: 'Show the details of a test',
   operation: getTestDetails,

@@ -101,7 +101,7 @@ const flagLinks: Input<readonly TypedLink[]> = {
   },
 }
 
-export const flakyLinkCommand = command({
+export const definition = command({
   name: 'flaky link',
   summary: 'Link a ticket to a test',
   operation: linkTicketToTestCase,

@@ -73,7 +73,7 @@ const orderTexts: Readonly<Record<TestOrder, string>> = {
   name: 'by name',
 }
 
-export const flakyListCommand = command({
+export const definition = command({
   name: 'flaky list',
   summary: 'List tests that failed in a time range, flaky or not (for flaky ones: flaky unhealthy)',
   operation: listFailingTests,

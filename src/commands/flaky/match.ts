@@ -198,7 +198,7 @@ const reportRecord = ownRecord({
 const { repo, org, since, until, pageSize, maxPages } = listFailingTests.params
 const listTests = { ...listFailingTests, params: { repo, org, since, until, pageSize, maxPages } }
 
-export const flakyMatchCommand = command({
+export const definition = command({
   name: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
   alsoSends: [listFailingTests, listUnhealthyTests],

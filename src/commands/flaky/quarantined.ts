@@ -41,7 +41,7 @@ const quarantinedScreenColumns: readonly Column[] = [
   { ...idColumn, priority: 5, yieldsToText: true, path: 'test_case_id', show: shortId('test_case_id') },
 ]
 
-export const flakyQuarantinedCommand = command({
+export const definition = command({
   name: 'flaky quarantined',
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,

@@ -263,7 +263,7 @@ function listCommandOf({ args, settings }: Cli): string {
   return escapeWorkflowCommands(sanitizeLine(command))
 }
 
-export const flakyReportCommand = command({
+export const definition = command({
   name: 'flaky report',
   summary: 'Report failing tests as Markdown, GitHub annotations or CSV',
   alsoSends: [listFailingTests],

@@ -28,7 +28,7 @@ const unhealthyScreenColumns: readonly Column[] = [
   quarantinedColumn,
 ]
 
-export const flakyUnhealthyCommand = command({
+export const definition = command({
   name: 'flaky unhealthy',
   summary: 'List flaky tests, then broken ones',
   operation: listUnhealthyTests,

@@ -9,7 +9,7 @@ import { newSubmissionNote } from '../../domain/states.ts'
 import type { Host } from '../../host/host.ts'
 import { guardPush, maxDelay, type PushedBranch } from './shared/push.ts'
 
-export const guardCheckCommand = command({
+export const definition = command({
   name: 'guard check',
   summary: 'Check the current branch, without a push',
   alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],

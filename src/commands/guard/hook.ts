@@ -18,7 +18,7 @@ const remoteArgument: Input<string | undefined> = {
   read: args => args.get('remote')?.[1],
 }
 
-export const guardHookCommand = command({
+export const definition = command({
   name: 'guard hook',
   summary: 'Block a push to queued pull requests; git runs this before a push',
   alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],

@@ -20,7 +20,7 @@ async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
   }
 }
 
-export const guardInstallCommand = command({
+export const definition = command({
   name: 'guard install',
   summary: 'Install the pre-push hook in this checkout',
   settings: 'optional',

@@ -2,7 +2,7 @@ import { outline } from '../../api/operations/fields.ts'
 import { command } from '../../command/command.ts'
 import { hookFields, hookRecord, uninstallHook } from './shared/hook-file.ts'
 
-export const guardUninstallCommand = command({
+export const definition = command({
   name: 'guard uninstall',
   summary: 'Remove the pre-push hook',
   settings: 'optional',

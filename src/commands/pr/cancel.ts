@@ -43,7 +43,7 @@ async function describeCancellation(pullRequests: readonly PullRequest[], cli: C
   return { statement, list: pullRequestLines(listed) }
 }
 
-export const prCancelCommand = command({
+export const definition = command({
   name: 'pr cancel',
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,

@@ -30,7 +30,7 @@ const explained: Input<ExplainedItems> = {
   },
 }
 
-export const prExplainCommand = command({
+export const definition = command({
   name: 'pr explain',
   summary: 'Explain why pull requests are not merging and what to do next',
   alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],

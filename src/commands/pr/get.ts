@@ -56,7 +56,7 @@ const recordColumns = columns(
   ['STACKED', 'stacked'],
 )
 
-export const prGetCommand = command({
+export const definition = command({
   name: 'pr get',
   summary: 'Show the state of pull requests',
   operation: getSubmittedPullRequest,

@@ -14,7 +14,7 @@ const resultRecord = waitResult({ ...submittedField, attempts: optional('number'
 
 const attemptRecord = ownRecord({ type: oneOf('attempt'), pr: 'number', attempt: 'number', reason: 'string' })
 
-export const prLandCommand = command({
+export const definition = command({
   name: 'pr land',
   summary: 'Like pr submit --wait, but submit again after failures that others caused',
   operation: submitPullRequest,

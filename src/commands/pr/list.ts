@@ -87,7 +87,7 @@ const states: Input<readonly string[] | undefined> = {
   },
 }
 
-export const prListCommand = command({
+export const definition = command({
   name: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,

@@ -6,7 +6,7 @@ import { forEach, send, show } from '../../command/send.ts'
 import { pullRequests, setOf } from '../../command/values.ts'
 import { explainFinished } from './shared/reads.ts'
 
-export const prRestartCommand = command({
+export const definition = command({
   name: 'pr restart',
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,

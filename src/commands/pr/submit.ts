@@ -74,7 +74,7 @@ const waitInput: Input<boolean> = {
   },
 }
 
-export const prSubmitCommand = command({
+export const definition = command({
   name: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,

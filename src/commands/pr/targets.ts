@@ -151,7 +151,7 @@ async function readCommit(
   return findTargetsCommit(pullRequest, client)
 }
 
-export const prTargetsCommand = command({
+export const definition = command({
   name: 'pr targets',
   summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,

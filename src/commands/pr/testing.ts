@@ -205,7 +205,7 @@ function explainMissingRun(failure: MergeqError, pr: number, state: string, comm
   return extendError(failure, { hint }, `No test run of #${pr} is known.`)
 }
 
-export const prTestingCommand = command({
+export const definition = command({
   name: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
   operation: getMergeQueueTestingDetails,

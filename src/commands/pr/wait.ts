@@ -35,7 +35,7 @@ function printFirstReading(
     : printRequests(cli, getSubmittedPullRequest, first)
 }
 
-export const prWaitCommand = command({
+export const definition = command({
   name: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',
   alsoSends: waitReads,

@@ -126,7 +126,7 @@ async function checkDigest(reading: PlanResults, expected: string | undefined, p
   )
 }
 
-export const queueApplyCommand = command({
+export const definition = command({
   name: 'queue apply',
   summary: 'Apply queue settings from files; other settings stay as they are',
   alsoSends: [updateQueue, getQueue, createQueue],

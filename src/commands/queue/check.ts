@@ -293,7 +293,7 @@ async function checkSeveral(file: string | undefined, conditions: Conditions, cl
   return reportErrors([...unread, ...checked.flatMap(each => checkError(each, cli) ?? [])], cli)
 }
 
-export const queueCheckCommand = command({
+export const definition = command({
   name: 'queue check',
   summary: 'Check that a queue runs, moves, and does not fail too often',
   alsoSends: [getQueue, getMergeQueueMetrics, testingResultsPage, getMergeQueueTestingDetails],

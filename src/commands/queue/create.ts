@@ -4,7 +4,7 @@ import { command } from '../../command/command.ts'
 import { forOne, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 
-export const queueCreateCommand = command({
+export const definition = command({
   name: 'queue create',
   summary: 'Create a merge queue for a branch',
   operation: createQueue,

@@ -77,7 +77,7 @@ async function explainError(failure: MergeqError, values: Queue, cli: Cli): Prom
   })
 }
 
-export const queueDeleteCommand = command({
+export const definition = command({
   name: 'queue delete',
   destructive: true,
   summary: 'Delete an empty queue',

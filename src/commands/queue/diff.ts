@@ -109,7 +109,7 @@ const fileUnlessBranch: FlagInput<string | undefined> = {
   read: args => (args.has('--with-branch') && !args.has('--file') ? undefined : fileInput.read(args)),
 }
 
-export const queueDiffCommand = command({
+export const definition = command({
   name: 'queue diff',
   summary: 'Compare queue settings with files, or with those of another queue',
   alsoSends: [getQueue, getMergeQueueMetrics],

@@ -1,7 +1,7 @@
 import { command } from '../../command/command.ts'
 import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
-export const queueDrainCommand = command({
+export const definition = command({
   ...stateCommand,
   name: 'queue drain',
   summary: 'Start no new tests; let running tests finish and merge what passes',

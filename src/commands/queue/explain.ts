@@ -15,7 +15,7 @@ import { keyValueTable, singleRecord } from '../../output/view.ts'
 import { queueName } from '../../values/repository.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
-export const queueExplainCommand = command({
+export const definition = command({
   name: 'queue explain',
   summary: 'Explain why nothing moves in a queue and what to do',
   alsoSends: [

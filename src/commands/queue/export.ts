@@ -247,7 +247,7 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   return reportErrors(failures, cli)
 }
 
-export const queueExportCommand = command({
+export const definition = command({
   name: 'queue export',
   summary: 'Export queue settings to a file for version control',
   alsoSends: [getQueue, getMergeQueueMetrics],

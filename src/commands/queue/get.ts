@@ -5,7 +5,7 @@ import { command } from '../../command/command.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { printQueue, selectableFields } from './shared/print-queue.ts'
 
-export const queueGetCommand = command({
+export const definition = command({
   name: 'queue get',
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,

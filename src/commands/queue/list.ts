@@ -85,7 +85,7 @@ function emptySentence(repo: Repository | undefined, branch: string | undefined)
   return `${queue.filter(Boolean).join(' ')} has metrics. ${advice}`
 }
 
-export const queueListCommand = command({
+export const definition = command({
   name: 'queue list',
   summary: 'List queues and their activity in the last hour',
   alsoSends: [getMergeQueueMetrics, getQueue],

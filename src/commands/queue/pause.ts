@@ -1,7 +1,7 @@
 import { command } from '../../command/command.ts'
 import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
-export const queuePauseCommand = command({
+export const definition = command({
   ...stateCommand,
   name: 'queue pause',
   summary: 'Pause testing and merging; let running tests finish',

@@ -199,7 +199,7 @@ async function printReport(
   if (cli.results !== 'screen') for (const note of notes) await cli.logger.info(note)
 }
 
-export const queueReportCommand = command({
+export const definition = command({
   name: 'queue report',
   summary: 'Summarize test runs, and compare with the time before (not in the API document)',
   alsoSends: [getQueue, testingResultsPage, getMergeQueueMetrics],

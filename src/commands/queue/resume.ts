@@ -7,7 +7,7 @@ import { runStateCommand, stateCommand } from './shared/states/state-command.ts'
 
 const { options, ...shared } = stateCommand
 
-export const queueResumeCommand = command({
+export const definition = command({
   ...shared,
   name: 'queue resume',
   summary: 'Resume testing and merging',

@@ -56,7 +56,7 @@ const screenColumns: readonly Column[] = [
   ...columns(['RUN', 'testRunId', 'id', { priority: 1 }]),
 ]
 
-export const queueRunsCommand = command({
+export const definition = command({
   name: 'queue runs',
   summary: 'List finished test runs, a row for each pull request',
   operation: listTestRuns,

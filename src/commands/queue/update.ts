@@ -26,7 +26,7 @@ function sentSettings(
   }
 }
 
-export const queueUpdateCommand = command({
+export const definition = command({
   name: 'queue update',
   summary: 'Change queue settings; other settings stay as they are',
   operation: updateQueue,

@@ -107,7 +107,7 @@ const errorsOf = (results: readonly Ended[], cli: Cli): Promise<readonly MergeqE
     }),
   )
 
-export const queueWaitCommand = command({
+export const definition = command({
   name: 'queue wait',
   summary: 'Wait until a queue is idle or empty',
   alsoSends: [getQueue, getMergeQueueMetrics],

@@ -74,7 +74,7 @@ function checkOptions(
     )
 }
 
-export const queueWatchCommand = command({
+export const definition = command({
   name: 'queue watch',
   summary: 'Watch a queue and show every change',
   alsoSends: [

@@ -19,7 +19,7 @@ const commandLine: Input<readonly string[]> = {
   read: args => args.get('command') ?? [],
 }
 
-export const sandboxExecCommand = command({
+export const definition = command({
   name: 'sandbox exec',
   summary: 'Run a command in a new sandbox and return its exit code',
   propagatesExitCode: true,

@@ -31,7 +31,7 @@ function promptVariables(
 /** What the queue of a new shell has: one is tested, and two are behind it. */
 const heldPullRequests = [4, 5, 6]
 
-export const sandboxShellCommand = command({
+export const definition = command({
   name: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
   propagatesExitCode: true,

@@ -7,7 +7,7 @@ import { detectShell, formatVariable } from './shared/shell-kind.ts'
 
 const readyRecord = ownRecord({ baseUrl: 'string', token: 'string' })
 
-export const sandboxStartCommand = command({
+export const definition = command({
   name: 'sandbox start',
   summary: 'Start a sandbox on this machine and run it until interrupted',
   settings: 'optional',

@@ -53,7 +53,7 @@ function filterLines(search: string, text: string | Uint8Array): string {
   return kept.map(line => `${line}\n`).join('')
 }
 
-export const sandboxTourCommand = command({
+export const definition = command({
   name: 'sandbox tour',
   summary: 'Run a demo: create a queue, merge a pull request, read tests and metrics',
   settings: 'optional',
