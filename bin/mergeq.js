@@ -7,14 +7,26 @@ const { dirname, join } = require('node:path')
 
 const { argv, arch, env, platform, version } = process
 
+/** What the build wrote, and is printed without loading the program: the version, and the help of the whole. */
+const prepared = { '--version': 'version.txt', '--help': 'help.txt' }
+
+/** Whether help may be printed as it was built: a terminal has a width, and may have colors. */
+function isPlain() {
+  try {
+    return !fs.fstatSync(1).isCharacterDevice() && !env.FORCE_COLOR && !env.CLICOLOR_FORCE
+  } catch {
+    return false
+  }
+}
+
 /**
- * Prints the version. A reader that has closed the pipe is not an error; any other failed write exits with
+ * Prints a prepared text. A reader that has closed the pipe is not an error; any other failed write exits with
  * 16.
  */
-function printVersion() {
-  const built = fs.readFileSync(join(__dirname, '../dist/version.txt'))
+function printPrepared(name) {
+  const text = fs.readFileSync(join(__dirname, '../dist', name))
   try {
-    fs.writeSync(1, built)
+    fs.writeSync(1, text)
   } catch (error) {
     if (error.code === 'EPIPE' || error.code === 'EBADF') return
     process.exitCode = 16
@@ -163,7 +175,9 @@ function saveAll(code) {
   }
 }
 
-if (argv.length === 3 && argv[2] === '--version') printVersion()
+const [, , word, ...others] = argv
+if (others.length === 0 && (word === '--version' || (word === '--help' && isPlain())))
+  printPrepared(prepared[word])
 else {
   isTrusted = cache !== undefined && isPrivate(cache)
   load('start.cjs').main()

@@ -2,6 +2,7 @@
 // (`await import('./http/http-client.ts')`) becomes a separate file, so that a command loads only what it uses.
 //
 //     node scripts/build.mjs [--quiet]
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -295,6 +296,12 @@ function writeTypes(folder, name, types) {
   writeFileSync(join(folder, `${name}.d.mts`), `export * from './${name}.cjs'\n`)
 }
 
+/** Returns the help of the whole program, as the bundled program in a folder prints it on a pipe. */
+const renderHelp = folder => {
+  const code = `require(${JSON.stringify(join(folder, 'start.cjs'))}).main()`
+  return execFileSync(process.execPath, ['-e', code, '--', 'mergeq', '--help', '--color', 'never'])
+}
+
 /** Returns the files of a folder with their contents. */
 const contentsOf = folder =>
   readdirSync(folder)
@@ -336,8 +343,9 @@ try {
     ...(await writeTesting(folder, renderTestingTypes())),
   ])
   writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
-  // The launcher prints it without loading the program.
+  // The launcher prints these without loading the program.
   writeFileSync(join(folder, 'version.txt'), `${version}\n`)
+  writeFileSync(join(folder, 'help.txt'), renderHelp(folder))
   writeFileSync(join(folder, 'mergeq.cdx.json'), renderBom(packages))
   if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)
   replaceDist(folder)

@@ -11,6 +11,7 @@ const required = [
   'dist/library-explanations.cjs',
   ...['dist/testing.cjs', 'dist/testing.mjs', 'dist/testing.d.cts', 'dist/testing.d.mts'],
   ...[
+    'dist/help.txt',
     'dist/version.txt',
     'dist/LICENSES.txt',
     'dist/mergeq.cdx.json',

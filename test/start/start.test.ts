@@ -35,7 +35,9 @@ const runInSandbox = (scenario: string, line: string) =>
 test('the version, and the help of the program and of a command', async () => {
   expect(await run('--version')).toEqual({ code: 0, out: expect.stringMatching(builtVersion), err: '' })
   const shows = (text: string) => ({ code: 0, out: expect.stringContaining(text), err: '' })
-  expect(await run('--help')).toEqual(shows('pr '))
+  expect(await run('--help --color never')).toEqual(shows('pr '))
+  // The launcher has it as a file.
+  expect(await run('--help')).toEqual(await run('--help --color never'))
   expect(await run('pr submit --help')).toEqual(shows('mergeq pr submit 123 --wait'))
 })
 
