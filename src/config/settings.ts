@@ -19,7 +19,7 @@ import {
 import type { Commits, SourceContext } from './source-context.ts'
 import { type Source, type SourceName, sources } from './sources.ts'
 import { openStore, profileSource, type Store } from './store.ts'
-import { findTokenSource, isTokenInEnvironment } from './token.ts'
+import { findTokenSource, tokenInEnvironment } from './token.ts'
 
 /**
  * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
@@ -262,9 +262,9 @@ export function resolveSettings(
         if (error === undefined) return undefined
         const isProfileGiven = (await search(explicitSources, 'profile')) !== undefined
         const baseUrl = await read(explicitSources, 'baseUrl')
-        const isGiven =
-          baseUrl !== undefined && (!needsToken || isTokenInEnvironment(host.env, new URL(baseUrl).origin))
-        if (isProfileGiven || !isGiven) throw error
+        if (isProfileGiven || baseUrl === undefined) throw error
+        const { origin } = new URL(baseUrl)
+        if (needsToken && (await tokenInEnvironment(host, config, origin)) === undefined) throw error
         return error
       },
       find: name => search(allSources, name),

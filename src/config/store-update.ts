@@ -2,14 +2,25 @@ import { MergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { stringifyJson } from '../base/json.ts'
 import type { Host } from '../host/host.ts'
-import { acquireLock } from './lock.ts'
 
 /** Returns a document as the settings file has it. */
 export const formatDocument = (document: JsonObject): string => `${stringifyJson(document, true)}\n`
 
+/** The age after which the lock of a process that died is broken, and the longest time to wait for one, in milliseconds. */
+const [staleAge, lockTimeout] = [5_000, 15_000]
+
 /** Runs `work` while no other process changes the settings. Throws an output error when the lock stays held. */
-export async function withLock(path: string, host: Host, work: () => Promise<void>): Promise<void> {
-  const release = await acquireLock(path, { stale: 5_000, timeout: 15_000 }, host)
+export async function withLock(
+  path: string,
+  { clock, interrupted, lock, random }: Host,
+  work: () => Promise<void>,
+): Promise<void> {
+  const deadline = clock.monotonic() + lockTimeout
+  let release = await lock(path, staleAge)
+  while (release === undefined && clock.monotonic() <= deadline) {
+    await clock.sleep(25 + random() * 25, interrupted)
+    release = await lock(path, staleAge)
+  }
   if (release === undefined)
     throw new MergeqError('output', `The settings file ${path} is locked by another mergeq process.`, {
       hint: `Nothing was changed. Try again. If no other mergeq is running, remove the lock ${path}.lock.`,

@@ -55,13 +55,6 @@ export const emptyTokenNote = (env: Environment): string =>
     ? 'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
     : 'MERGEQ_TOKEN is set but empty.'
 
-/** Whether variables give the token for an origin, so that none is taken from the stored settings. */
-export const isTokenInEnvironment = (env: Environment, origin: string): boolean =>
-  !isBlank(env.MERGEQ_TOKEN ?? '') ||
-  (env.MERGEQ_TOKEN_FILE ?? '') !== '' ||
-  !/^(?:off)?$/i.test(env.MERGEQ_TOKEN_COMMAND?.trim() ?? '') ||
-  (!isBlank(env.TRUNK_API_TOKEN ?? '') && origin === defaultOrigin)
-
 /** The usual time for reading a token from a pipe or a program, in milliseconds. */
 const readingTime = 10_000
 
@@ -153,17 +146,17 @@ async function readTokenCommand(place: string, text: string): Promise<readonly s
 
 /**
  * Returns the program of the profile that prints the token for an origin; nothing if the profile has none. Its token is
- * for the base URL of the profile only: for another origin, it is a reason why there is no token.
+ * for the base URL of the profile only: for another origin, it is a note why there is no token.
  */
 async function findProgramOfProfile(
   { store }: TokenSettings,
   profile: string,
   origin: string,
   host: TokenHost,
-): Promise<TokenSource | string | undefined> {
+): Promise<TokenSource | string> {
   const stored = await findStored(store, profile, 'token-command')
-  const words = stored && (await readTokenCommand(stored.place, stored.value))
-  if (stored === undefined || words === undefined || words.length === 0) return undefined
+  const words = stored === undefined ? [] : await readTokenCommand(stored.place, stored.value)
+  if (stored === undefined || words.length === 0) return ''
   const baseUrl = await findStored(store, profile, 'base-url')
   const own =
     baseUrl === undefined
@@ -172,6 +165,36 @@ async function findProgramOfProfile(
   return own === origin
     ? programSource(words, 'token-command', stored.place, host)
     : ` The token-command of profile ${profile} is ignored: it is used only for ${own}.`
+}
+
+/** Returns where the token for an origin comes from, if variables give it; then none is taken from the stored settings. */
+export async function tokenInEnvironment(
+  host: TokenHost,
+  settings: Pick<TokenSettings, 'readFrom'>,
+  origin: string,
+  tokenName = 'MERGEQ_TOKEN',
+): Promise<TokenSource | undefined> {
+  const { MERGEQ_TOKEN = '', MERGEQ_TOKEN_FILE: file = '', TRUNK_API_TOKEN = '' } = host.env
+  const variable = (name: string, value: string): TokenSource => ({
+    kind: 'variable',
+    from: name,
+    name,
+    read: async () => parseToken(value, name),
+  })
+  if (!isBlank(MERGEQ_TOKEN)) return variable(tokenName, MERGEQ_TOKEN)
+  if (file !== '')
+    return {
+      kind: 'file',
+      from: file,
+      name: 'MERGEQ_TOKEN_FILE',
+      read: reading => readTokenFile(file, host, reading),
+    }
+  const command = await settings.readFrom('option-or-environment', 'tokenCommand')
+  const place = 'MERGEQ_TOKEN_COMMAND'
+  const words = command === undefined ? [] : await readTokenCommand(place, command)
+  if (words.length > 0) return programSource(words, place, place, host)
+  const isUsed = !isBlank(TRUNK_API_TOKEN) && origin === defaultOrigin
+  return isUsed ? variable('TRUNK_API_TOKEN', TRUNK_API_TOKEN) : undefined
 }
 
 /**
@@ -186,69 +209,56 @@ export async function findTokenSource(
   isOption = false,
 ): Promise<TokenSource> {
   const { env } = host
+  const { store } = settings
   const baseUrl = await settings.require('baseUrl')
   const { origin } = new URL(baseUrl)
-  const name = isOption ? 'the option token' : 'MERGEQ_TOKEN'
-  const {
-    MERGEQ_TOKEN: mergeqToken = '',
-    MERGEQ_TOKEN_FILE: file = '',
-    TRUNK_API_TOKEN: trunkToken = '',
-  } = env
-  const variable = (name: string, value: string): TokenSource => ({
-    kind: 'variable',
-    from: name,
-    name,
-    read: async () => parseToken(value, name),
-  })
-  if (!isBlank(mergeqToken)) return variable(name, mergeqToken)
-  if (file !== '')
-    return {
-      kind: 'file',
-      from: file,
-      name: 'MERGEQ_TOKEN_FILE',
-      read: reading => readTokenFile(file, host, reading),
-    }
-  const command = await settings.readFrom('option-or-environment', 'tokenCommand')
-  const words = command === undefined ? undefined : await readTokenCommand('MERGEQ_TOKEN_COMMAND', command)
-  if (words !== undefined && words.length > 0)
-    return programSource(words, 'MERGEQ_TOKEN_COMMAND', 'MERGEQ_TOKEN_COMMAND', host)
-  if (!isBlank(trunkToken) && origin === defaultOrigin) return variable('TRUNK_API_TOKEN', trunkToken)
+  const tokenName = isOption ? 'the option token' : 'MERGEQ_TOKEN'
+  const given = await tokenInEnvironment(host, settings, origin, tokenName)
+  if (given !== undefined) return given
   const profile = await settings.require('profile')
-  const isOff = words !== undefined
-  const program = isOff ? undefined : await findProgramOfProfile(settings, profile, origin, host)
+  // `off` is for every program.
+  const isOff = (env.MERGEQ_TOKEN_COMMAND ?? '') !== ''
+  const program = isOff ? '' : await findProgramOfProfile(settings, profile, origin, host)
   if (typeof program === 'object') return program
-  const tokens = await storedTokens(settings.store, profile)
+  const tokens = await storedTokens(store, profile)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   const owner = describeTokenOwner(origin, profile)
   if (typeof stored === 'string') {
-    const storedName = `the stored token for ${owner}`
+    const name = `the stored token for ${owner}`
     return {
       kind: 'store',
-      from: settings.store.path ?? '',
-      name: storedName,
-      read: async () => ({ ...parseToken(stored, storedName), isStored: true }),
+      from: store.path ?? '',
+      name,
+      read: async () => ({ ...parseToken(stored, name), isStored: true }),
     }
   }
   const note =
     (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote(env)}` : '') +
-    (isBlank(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`) +
-    (program ?? '')
+    (isBlank(env.TRUNK_API_TOKEN ?? '')
+      ? ''
+      : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`) +
+    program
   const storedOrigins = Object.keys(tokens)
-  const ofProfile = profileWords(profile)
-  if (storedOrigins.length === 0) {
-    const login = joinCommandLine(['auth', 'login', ...ofProfile])
-    const where = profile === 'default' ? '' : ` for profile ${profile}`
-    const isNew = profile === 'default' && !isContinuousIntegration(env)
-    const advice = `, or run: ${login}${isNew ? `\n${tryHint}` : ''}`
-    throw new MergeqError('auth', `No API token was found${where}.${note}`, {
-      hint: `Set ${name} to an API token of your organization${isOption ? '.' : advice}`,
-    })
-  }
-  const message = `No token is stored for ${owner}, only for ${storedOrigins.join(', ')}.${note}`
-  const login = `, or run: ${joinCommandLine(['auth', 'login', '--base-url', baseUrl, ...ofProfile])}`
-  throw new MergeqError('auth', message, {
-    hint: `A stored token is sent only to its own origin. Set ${name}${isOption ? '.' : login}`,
-  })
+  const hasOthers = storedOrigins.length > 0
+  const words = ['auth', 'login', ...(hasOthers ? ['--base-url', baseUrl] : []), ...profileWords(profile)]
+  const login = isOption ? '.' : `, or run: ${joinCommandLine(words)}`
+  if (hasOthers)
+    throw new MergeqError(
+      'auth',
+      `No token is stored for ${owner}, only for ${storedOrigins.join(', ')}.${note}`,
+      {
+        hint: `A stored token is sent only to its own origin. Set ${tokenName}${login}`,
+      },
+    )
+  const isDefault = profile === 'default'
+  const isNew = isDefault && !isOption && !isContinuousIntegration(env)
+  throw new MergeqError(
+    'auth',
+    `No API token was found${isDefault ? '' : ` for profile ${profile}`}.${note}`,
+    {
+      hint: `Set ${tokenName} to an API token of your organization${login}${isNew ? `\n${tryHint}` : ''}`,
+    },
+  )
 }
 
 /** What a token is read with. */

@@ -414,6 +414,54 @@ setup                                 " To begin, run
 enable                                ? 
 frobnicate                            ? 
 `,
+  'none of these': `
+pr bump 7                             > pr submit --priority high 7
+pr submit 7 --high                    > pr submit 7 --priority high
+pr 7                                  > pr get 7
+pr close 7 --yes                      > pr cancel 7
+delete pr 7 --force                   > pr cancel 7
+pr merge --auto 7                     > pr submit 7
+pr merge 7 --dryrun                   > pr submit 7 --dry-run
+stop 7                                > pr cancel 7
+queue rm release --yes                > queue delete -b release
+queue delete release --yes            > queue delete -b release
+list queues                           > queue list
+pr open 7                             > pr get --web 7
+pr get 7 --watch                      > pr wait 7
+queue wait 7                          > pr wait 7
+queue add                             > queue create
+queue update concurrency=5            > queue update --concurrency 5
+queue update batch=false              > queue update --no-batch
+queue diff q.json                     > queue diff -f q.json
+queue diff --from main --to release   > queue diff --target-branch main --with-branch release
+queue get --settings                  > queue export
+config delete color                   > config unset color
+prs get 7                             > pr get 7
+#123 --json                           > pr get '#123' --json
+https://github.com/acme/web/pull/7    > pr get https://github.com/acme/web/pull/7
+submit 7 --wait                       > pr submit 7 --wait
+status 7                              > pr get 7
+exit-codes                            > help exit-codes
+queue watch --every 5                 > queue watch --interval 5s
+config unse color                     > config unset color
+pr cancel 70,#71                      > pr cancel 70 71
+flaky get --id cd5613fd               > flaky get cd5613fd
+completion --shell zsh                > completion zsh
+pr wait 7 --every=30s                 > pr wait 7 --interval 30s
+flaky list --days 7                   > flaky list --since 7d
+flaky list --last 1w                  > flaky list --since 1w
+flaky list --team @acme/web           > flaky list --owner @acme/web
+flaky why cd5613fd                    > flaky get cd5613fd
+pr eta 7                              > pr explain 7
+sumbit 7                              > pr submit 7
+-q -R acme/web flaky lits --limit 3   > -q -R acme/web flaky list --limit 3
+queue update --batchng-min-size 2     > queue update --batching-min-size 2
+pr list --csv                         > pr list --output csv
+pr list --failed --since 24h          > pr list --state failed --since 24h
+pr wait 7 --for=5m                    > pr wait 7 --timeout=5m
+flaky list --for 7d                   > flaky list --since 7d
+pr view 7 --fields 'a b'              > pr get 7 --fields "a b"
+`,
 }
 
 type Answer = readonly [sign: string, text: string]
