@@ -275,23 +275,16 @@ export const createCommandClient = (parts: {
   readonly tokenTime?: number | undefined
   readonly rateLimit?: CommandClient['rateLimit']
   readonly repeatsSilence?: boolean
-}): CommandClient => {
-  const readToken = createTokenReader(parts.host, parts.settings, {
-    hide: parts.secrets.hide,
-    warn: parts.logger.warn,
-    time: parts.tokenTime,
-  })
-  return createServiceClient({
+}): CommandClient =>
+  createServiceClient({
     ...parts,
     nameOf: flagName,
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
     isDryRun: parts.options.dryRun === true,
-    async token(after) {
-      const token = await readToken(after)
-      if (parts.messages === 'person' && token.source === 'MERGEQ_TOKEN')
-        await (await import('./default-address.ts')).announceDefaultAddress(parts.settings, parts.logger)
-      return token
-    },
+    token: createTokenReader(parts.host, parts.settings, {
+      hide: parts.secrets.hide,
+      warn: parts.logger.warn,
+      time: parts.tokenTime,
+    }),
   })
-}

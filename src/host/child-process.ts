@@ -118,6 +118,19 @@ export const exitCodeOfProcess = (
   signal: NodeJS.Signals | null | undefined,
 ): number => code ?? 128 + (signal ? constants.signals[signal] : 0)
 
+/** Starts a program in its own directory, in a group of its own, with nothing to read. */
+function spawnApart(path: string, args: readonly string[], env: Environment): ChildProcess {
+  const { file, words, shell } = startOf(path, args)
+  return spawn(file, words, {
+    env: { ...env },
+    cwd: dirname(path),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    shell,
+    windowsHide: true,
+  })
+}
+
 export async function runGit(
   args: readonly string[],
   { env, timeout }: GitOptions,
@@ -125,15 +138,7 @@ export async function runGit(
   const path = findProgram('git', env, process.platform)
   try {
     if (path === undefined) throw new Error('git was not found')
-    const { file, words, shell } = startOf(path, args)
-    const child = spawn(file, words, {
-      env: { ...env },
-      cwd: dirname(path),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-      shell,
-    })
-    return await readOutput(child, timeout)
+    return await readOutput(spawnApart(path, args, env), timeout)
   } catch {
     // Node throws some errors of the system instead of reporting them, such as E2BIG.
     return { code: notStarted, out: '', err: '', timedOut: false }
@@ -227,15 +232,7 @@ async function readLine(
   const path = locateProgram(name, env)
   if (path === undefined) return { code: notStarted, line: '', startError: 'ENOENT' }
   try {
-    const { file, words, shell } = startOf(path, args)
-    const child = spawn(file, words, {
-      env: { ...env },
-      cwd: dirname(path),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-      shell,
-      windowsHide: true,
-    })
+    const child = spawnApart(path, args, env)
     const { code, out, err, timedOut } = await readOutput(child, timeout, { maxBytes, interrupted })
     const printed = out.split('\n')
     return { code, line: printed[0] ?? '', err: withoutWords(err, [...args, ...printed]), timedOut }
