@@ -41,7 +41,6 @@ export async function forEachQueue<T extends { readonly name: string; readonly q
   return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failures }
 }
 
-/** The columns of a screen that name a queue: its repository without the host that most have. */
 export const queueNameColumns = (branch = 'targetBranch'): readonly Column[] =>
   columns(
     [
@@ -53,7 +52,6 @@ export const queueNameColumns = (branch = 'targetBranch'): readonly Column[] =>
     ['BRANCH', branch, 'id'],
   )
 
-/** One of several queues. */
 export interface NamedQueue {
   readonly name: string
   readonly queue: Queue

@@ -173,7 +173,6 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
   },
 })
 
-/** Returns a response as text: status line, headers, an empty line and the body. */
 function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   const lines = [`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), '', '']
   return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes])

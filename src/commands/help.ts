@@ -23,7 +23,6 @@ const wordsArgument: FlagInput<readonly string[]> = {
   read: args => args.get('word') ?? [],
 }
 
-/** Creates the command that shows the help of the commands of these groups. */
 export const helpCommand = (groups: readonly CommandGroup[]) =>
   command({
     name: 'help',

@@ -27,7 +27,6 @@ import { formatDuration, formatEstimate, formatInteger, pluralize, shorten } fro
 import type { Repository } from '../values/repository.ts'
 import { queueMetricsText } from './metrics/queue-text.ts'
 
-/** Block characters, which every terminal font has. */
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
 /**
@@ -46,7 +45,6 @@ const gap = '   '
 const labeled = (label: string, value: number | undefined): string =>
   `${label} ${value === undefined ? '-' : formatInteger(value)}`
 
-/** The conclusions that have a color if there are any. */
 const conclusionStyles = { merged: 'green', failed: 'red' } as const
 
 const joinPieces = (pieces: readonly (string | Span)[]): readonly (string | Span)[] =>
@@ -61,7 +59,6 @@ const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
 /** A row of a queue: its label, and what stands behind it. */
 type Row = readonly [label: string, pieces: readonly (string | Span)[]]
 
-/** The numbers of the last hour, and those of now. */
 function numberRows({ numbers, bisecting }: QueueMetrics): readonly Row[] {
   const { depth, testing, awaitingMergeability = 0 } = numbers
   const lastHour = [
@@ -98,7 +95,6 @@ const statesTold = new Map<string, QueueHistogram>([
   ['testing', 'testDuration'],
 ])
 
-/** The longest name of a state that is shown whole, in characters. */
 const maxStateLength = 20
 
 /** Returns the states with a histogram, those that are known first, in the order in which they follow each other. */
@@ -115,7 +111,6 @@ function stateLabels({ histograms }: QueueMetrics): readonly (readonly [QueueHis
 
 const histogramsOf = (queue: QueueMetrics) => [...histogramLabels, ...stateLabels(queue)]
 
-/** The histograms of a queue that have observations. */
 function histogramRows(queue: QueueMetrics): readonly (readonly [label: string, cells: readonly string[]])[] {
   const rows = histogramsOf(queue).flatMap(([name, label]) => {
     const buckets = queue.histograms[name] ?? []
@@ -143,7 +138,6 @@ function queueLines(queue: QueueMetrics): readonly StyledLine[] {
 
 const maxQueues = 20
 
-/** Explains what the lines of queues show, and nothing else. */
 function explainLines(queues: readonly QueueMetrics[]): readonly string[] {
   const times = queues.flatMap(histogramRows)
   const bars = times.filter(([, cells]) => cells.length > 2)
@@ -204,7 +198,6 @@ const sampleColumns = columns(
   ['VALUE', 'value', 'number'],
 )
 
-/** Prints every sample as a record, in batches. */
 async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<void> {
   // Nothing is printed of a text with too many samples.
   for (const _ of readSamplesIn(bytes));

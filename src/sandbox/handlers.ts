@@ -42,14 +42,12 @@ type ParamsOf<Name extends SandboxOperationName> = ParamValues<
   Extract<(typeof sandboxOperations)[number], { readonly route: `${string} /${Name}` }>['params']
 >
 
-/** Performs an operation. Throws a status error if the service would refuse the request. */
 type Handler<Name extends SandboxOperationName> = (
   sandbox: SandboxState,
   params: ParamsOf<Name>,
   request: HandlerRequest,
 ) => HandlerResult
 
-/** Checks the params of a request, and performs the operation. */
 export function performOperation<Name extends SandboxOperationName>(
   { name, params }: { readonly name: Name } & Pick<Operation, 'params'>,
   sandbox: SandboxState,
@@ -150,7 +148,6 @@ function checkPageSize(pageSize: number): void {
   if (pageSize > maxPageSize) throw statusError(400, `A page has at most ${maxPageSize} records.`)
 }
 
-/** 45 days in milliseconds. */
 const maxResultsWindow = 45 * 24 * 3_600_000
 
 /** The record that a read shows now: a new submission takes a moment to appear. */

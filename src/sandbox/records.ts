@@ -140,7 +140,6 @@ export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
 /** The checks of a run in a queue without required statuses. The names are the sandbox's own. */
 const defaultChecks = ['build', 'test']
 
-/** Returns the names of the checks that a run must pass. */
 export const listChecks = ({ settings: { requiredStatuses } }: Queue): readonly string[] =>
   requiredStatuses.length > 0 ? requiredStatuses : defaultChecks
 

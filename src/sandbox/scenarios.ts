@@ -51,7 +51,6 @@ export interface Scenario {
   readonly outage?: number
   /** How many requests are answered in 10 seconds; the others get 429. */
   readonly rateLimit?: number
-  /** A required check that never reports. */
   readonly silentCheck?: string
   /** Seconds at speed 1 after which another token takes the place of the first. */
   readonly tokenLasts?: number

@@ -13,7 +13,6 @@ export interface SandboxRequest {
   readonly method: string
   readonly path: string
   readonly query: ReadonlyMap<string, string>
-  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
 }
@@ -24,7 +23,6 @@ export interface SandboxResponse {
   readonly body: string
 }
 
-/** The service, independent of the HTTP server. */
 export interface SandboxService {
   /** Returns the response to a request; never throws. */
   handle(request: SandboxRequest): SandboxResponse

@@ -102,7 +102,6 @@ export class SandboxState {
     if (queue?.heldSince !== undefined) resume(queue, this.now())
   }
 
-  /** Whether a token is accepted now. */
   accepts(token: string): boolean {
     const { tokenLasts = Number.POSITIVE_INFINITY } = this.scenario
     if (token === rotatedToken && Number.isFinite(tokenLasts)) return true
@@ -113,7 +112,6 @@ export class SandboxState {
     return [...this.#queues.values()].map(queue => this.getQueue(queue))
   }
 
-  /** Throws 404 if there is no such queue. */
   getQueue(ref: QueueRef): Queue {
     const queue = this.#queues.get(queueKey(ref))
     if (queue === undefined) throw statusError(404, 'Not Found')
@@ -157,7 +155,6 @@ export class SandboxState {
     return tests
   }
 
-  /** Throws 404 if the repository or the test is unknown. */
   getTest(repo: Repository, id: string): SandboxTest {
     const test = this.getTests(repo).find(other => other.id === id.toLowerCase())
     if (test === undefined) throw statusError(404, `There is no test ${id}.`)

@@ -86,7 +86,6 @@ export interface SandboxTest {
   record: JsonObject
 }
 
-/** What determines the data of tests. */
 interface TestOptions {
   readonly seed: number
   readonly repo: Repository

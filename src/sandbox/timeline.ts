@@ -29,7 +29,6 @@ export const formatTimeline = (
     }))
     .reverse()
 
-/** Returns the object of the state of an event. */
 function formatDetails(queue: Queue, transition: Transition): JsonObject {
   const { to, run, ahead, message } = transition
   const cause = formatCause(transition)

@@ -100,7 +100,6 @@ async function countOthers(
   return isAvailable ? count : undefined
 }
 
-/** Says how many flaky and broken tests the gate does not count. */
 const describeOthers = (count: number): string =>
   `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`
 

@@ -107,7 +107,6 @@ function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
   ]
 }
 
-/** The largest number of lines of a failure that are shown; further lines are only counted. */
 const maxFailureLines = 40
 
 /** Returns a failure as an empty line, a line that introduces it, and its text, indented and cut. */

@@ -23,7 +23,6 @@ const { type: ticketType } = linkTicketToTestCase.params.ticket
 
 const lineHint = 'Write one link per line: <test-id> <ticket>'
 
-/** Reads a line of standard input: the test and, behind white space, its ticket. */
 function readLine(line: string): TypedLink {
   const [, test = '', ticket] = /^(\S+)\s+(.*)$/.exec(line.trim()) ?? []
   if (ticket === undefined) throw usageError(`'${line.slice(0, 80)}' is not a link.`, lineHint)
@@ -85,7 +84,6 @@ async function confirmReplaced(links: readonly LinkValues[], cli: Cli): Promise<
   await confirm({ statement, list: others.slice(0, 10), question: 'Continue?', expectedInput: 'y' }, cli)
 }
 
-/** The links that were typed: one as arguments, or many as lines of standard input. */
 const flagLinks: Input<readonly TypedLink[]> = {
   definitions: [testArgument, ticketArgument],
   async read(args, context) {

@@ -40,7 +40,6 @@ const listLimit: Input<number | undefined> = {
 
 const flagSort = paramInput('sort', listFailingTests.params.sort)
 
-/** The order of the tests: by default worst first on a terminal, otherwise that of the service. */
 const listSort: Input<TestOrder | undefined> = {
   definitions: flagSort.definitions.map(definition => ({
     ...definition,

@@ -37,7 +37,6 @@ import {
 const verdicts = ['new', 'unknown', 'known', 'quarantined', 'flaky'] as const
 type Verdict = (typeof verdicts)[number]
 
-/** The results of a document, with the name of its file. */
 interface Report extends JUnitResults {
   readonly file: string
 }
@@ -80,7 +79,6 @@ const filesArgument: Input<ReadReports> = {
   },
 }
 
-/** Whether the name of a file begins with a dot. */
 const isHidden = (path: string): boolean => /(^|[\\/])\.[^\\/]*$/.test(path)
 
 const describeOthers = (count: number): string =>
@@ -162,7 +160,6 @@ const describeRetried = (count: number, retried: 'fail' | 'pass'): string =>
     ? `${pluralize(count, 'test')} failed, and passed in a later attempt.`
     : `${pluralize(count, 'failed test')} passed in a later attempt; --retried pass accepts that.`
 
-/** Says which new tests the service knows in another class. */
 function describeOtherClasses(matches: readonly TestMatch[]): string | undefined {
   const named = matches.flatMap(({ failed, test, otherClass }) =>
     test === undefined && otherClass !== undefined ? `${failed.name} (${otherClass})` : [],
@@ -171,7 +168,6 @@ function describeOtherClasses(matches: readonly TestMatch[]): string | undefined
   return `The service knows the name, file and suite of ${pluralize(named.length, 'failed test')} in another class: ${joinTruncated(named)}.`
 }
 
-/** The range that a hint suggests. */
 const widerRange = '30d'
 
 /** A failed test; `test` is the record of the service. */

@@ -30,11 +30,8 @@ interface FailingTestReport {
   /** The start and end of the time range, as ISO 8601 times. */
   readonly start: string
   readonly end: string
-  /** Whether the range ended before now. */
   readonly isPast: boolean
-  /** Whose tests are reported, if only those of one owner. */
   readonly owner?: string | undefined
-  /** The command line that lists all tests of the report. */
   readonly listCommand: string
 }
 
@@ -55,7 +52,6 @@ export const renderReport = (
 /** The longest name and the longest message of an annotation, in columns. */
 const [maxNameLength, maxMessageLength] = [200, 1_000]
 
-/** The longest address of a link, in characters. */
 const maxUrlLength = 1_000
 
 const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
@@ -112,7 +108,6 @@ const renderTable = (tests: readonly JsonObject[], rates: RateFormat): string =>
 
 const noOwner = 'No owner'
 
-/** Returns a section with the first tests of each owner. */
 function renderSections(
   tests: readonly JsonObject[],
   limit: number,
@@ -255,7 +250,6 @@ function printCsv(tests: readonly JsonObject[], limit: number, by: 'owner' | und
 
 const ownedColumns = [...outputColumns(['OWNER', 'owner']), ...csvColumns]
 
-/** Returns the command line that lists the tests of a report, with the options that select them. */
 function listCommandOf({ args, settings }: Cli): string {
   const flags = ['--quarantined', '--no-quarantined'].filter(name => args.has(name))
   const options = ['--since', '--until', '--owner', '--name', '--path', '--min-failure-rate', '--sort']

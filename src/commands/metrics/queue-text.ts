@@ -14,7 +14,6 @@ interface QueueReading {
 /** A value, and the state that it is about. */
 type Value = readonly [value: number, state?: string]
 
-/** The states that a queue lists. */
 const listedStates = ['PENDING', ...statesUnderTest]
 
 /** Returns 1 or a count for each state, and 0 for the known states without any. */

@@ -18,7 +18,6 @@ import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } fr
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
 
-/** A pull request by its number, or by its head branch. */
 interface WantedPullRequest extends Omit<PullRequest, 'pr'> {
   readonly pr: number | undefined
   readonly head: string | undefined
@@ -39,7 +38,6 @@ const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
   },
 }
 
-/** Reads the record of a pull request that is only printed. */
 const getPrintedPullRequest: typeof getSubmittedPullRequest = {
   ...getSubmittedPullRequest,
   decoder: recordDecoder(withNormalizedState, anyField('state')),
@@ -160,7 +158,6 @@ function unknownResult({ repo, targetBranch, pr }: WantedPullRequest, cli: Cli):
 
 type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
 
-/** Reads a pull request, again while the service does not know it. */
 async function readWithGrace(
   cli: Cli,
   operation: typeof getSubmittedPullRequest,

@@ -24,7 +24,6 @@ const listColumns = columns(
   ['TITLE', 'prTitle', 'text'],
 )
 
-/** On a terminal, how long ago the state began. */
 const screenColumns = listColumns.map(column =>
   column.path === 'stateChangedAt' ? { ...column, title: 'AGO', format: 'age' as const } : column,
 )
@@ -65,7 +64,6 @@ const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
 
 const flagStates = paramInput('states', listPullRequests.params.states)
 
-/** Throws a usage error for a word that means several states. */
 function rejectOtherWords(...words: string[]): void {
   for (const typed of words) {
     const word = typed.toLowerCase()

@@ -37,7 +37,6 @@ const submitReceiptRecord = extended(receiptRecord, {
 
 const resultRecord = waitResult(submittedField)
 
-/** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
 
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */

@@ -79,7 +79,6 @@ const checkColumns = columns(
   ['SINCE', 'since'],
 )
 
-/** Returns a row for each required status that has not reported while the run goes on. */
 const missingRows = (run: JsonObject): readonly JsonObject[] =>
   missingStatuses(run).map(name => ({
     kind: 'status',
@@ -93,7 +92,6 @@ const missingRows = (run: JsonObject): readonly JsonObject[] =>
 const pageOf = (checks: readonly JsonObject[]): string | undefined =>
   [...checks.filter(isFailedCheck), ...checks].map(check => getString(check, 'url')).find(Boolean)
 
-/** Returns the pull requests that were tested, each as a link to its page. */
 function testedSpans(run: JsonObject, repo: Repository): Pieces {
   const numbers = getArray(run, 'testedPullRequests')
     .map(tested => get(tested, 'prNumber'))

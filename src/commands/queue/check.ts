@@ -90,7 +90,6 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
   }
 }
 
-/** Checks that at most half of the pull requests that left the queue in the last hour failed. */
 function checkFailures(metrics: QueueMetrics | undefined): HealthCheck[] {
   const { merged = 0, failed = 0, cancelled = 0 } = metrics?.numbers ?? {}
   const count = merged + failed + cancelled
@@ -108,7 +107,6 @@ export function checkNotReady(count: number | undefined, max: number): HealthChe
   return { check, ok, reason: `${pluralize(count, 'pull request')} not ready, ${limit}` }
 }
 
-/** What is checked. */
 interface Conditions {
   readonly maxDepth?: number | undefined
   readonly maxNotReady?: number | undefined
@@ -129,7 +127,6 @@ const metricsReader = (repo: Repository | undefined, { failures }: Conditions, c
     return response && summarizeMetrics(readSamplesIn(response.bytes))
   })
 
-/** Reads a queue, and makes its checks. */
 async function checkQueue(
   { queue: place, metrics: known }: NamedQueue,
   conditions: Conditions,
@@ -184,7 +181,6 @@ function recordOf({ place: { repo, targetBranch }, checks, notReady, failure }: 
 
 const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, reason })
 
-/** Says what shows more about the first of the checks that failed. */
 function hintOf(failed: readonly HealthCheck[], line: (words: readonly string[]) => string): string {
   const names = failed.map(({ check }) => check)
   if (names.includes('not-paused')) return `To resume a paused queue, run: ${line(['queue', 'resume'])}`
@@ -194,7 +190,6 @@ function hintOf(failed: readonly HealthCheck[], line: (words: readonly string[])
   return `To list the queued pull requests, run: ${line(['queue', 'get'])}`
 }
 
-/** Returns the error of a queue that failed checks; undefined if it passed. */
 function checkError({ place, checks }: Checked, cli: Cli): MergeqError | undefined {
   const failed = failedOf(checks)
   if (failed.length === 0) return undefined
@@ -230,7 +225,6 @@ const queueCheckColumns = columns(
   ['NOT READY', 'notReady', 'number'],
 )
 
-/** Prints the checks of a queue, a row for each. */
 const printChecks = (checked: Checked, { printer }: Cli): Promise<void> =>
   printer.print({
     records: checked.checks.map(withoutSummary),
@@ -250,7 +244,6 @@ const printChecks = (checked: Checked, { printer }: Cli): Promise<void> =>
     }),
   })
 
-/** Prints a row for each of several queues. */
 const printQueues = (checked: readonly Checked[], { printer }: Cli): Promise<void> =>
   printer.print({
     records: checked.map(recordOf),
@@ -275,7 +268,6 @@ const printQueues = (checked: readonly Checked[], { printer }: Cli): Promise<voi
     }),
   })
 
-/** Checks several queues, and prints a row for each. Returns the exit code. */
 async function checkSeveral(file: string | undefined, conditions: Conditions, cli: Cli): Promise<number> {
   outlastRateLimit(cli)
   const queues = await selectQueues(file, cli)

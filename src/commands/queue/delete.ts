@@ -15,7 +15,6 @@ import { joinList, pluralize } from '../../values/format.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 
-/** Reads which pull requests the queue lists. */
 async function readQueued(values: Queue, cli: Cli): Promise<readonly QueueEntry[]> {
   const { response } = await read(cli, getQueue, values)
   return queueEntries(response.records[0] ?? null)
@@ -25,7 +24,6 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
 
 type CancelResult = 'cancelled' | 'gone'
 
-/** Cancels a pull request that the queue lists, unless it left the queue meanwhile. */
 async function cancel(pullRequest: PullRequest, cli: Cli): Promise<CancelResult> {
   try {
     await sendChange(cli, cancelPullRequest, pullRequest)
@@ -57,7 +55,6 @@ async function cancelAll(values: Queue, cli: Cli): Promise<number> {
   return 0
 }
 
-/** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
 async function explainError(failure: MergeqError, values: Queue, cli: Cli): Promise<MergeqError> {
   const { status, delivery } = failure.details
   // An unknown outcome is not a refusal, whatever status the last response had.

@@ -65,7 +65,6 @@ async function undescribedQueues(
   )
 }
 
-/** Compares two live queues of a repository. Returns the exit code. */
 async function compareBranches(
   branch: string,
   { includeState, set }: FileOptions,
@@ -99,7 +98,6 @@ async function compareBranches(
   return mostSevere([code, hasDifferences(plan) ? exitCodeOf('differs') : 0])
 }
 
-/** The file of a comparison; not required where another branch takes its place. */
 const fileUnlessBranch: FlagInput<string | undefined> = {
   ...fileInput,
   definitions: fileInput.definitions.map(definition => ({

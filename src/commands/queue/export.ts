@@ -66,7 +66,6 @@ function isJsonOutput(file: string | undefined, { args, options, results }: Cli)
   return isJsonFile
 }
 
-/** Formats a new queue file, or an existing one with the new settings and its comments. */
 async function formatYaml(
   queueFile: QueueFile,
   old: LoadedFile | undefined,
@@ -78,13 +77,11 @@ async function formatYaml(
     : rewriteYaml(old.text, old.content.settings, queueFile, !includesState)
 }
 
-/** Reads the file that is written again, if it exists. */
 async function readOldFile(file: string | undefined, cli: Cli): Promise<LoadedFile | undefined> {
   const exists = file !== undefined && (await cli.host.files.exists(file))
   return exists ? readQueueFile(file, cli) : undefined
 }
 
-/** A queue, and where it is exported to. */
 interface Export {
   readonly queue: Queue
   /** Undefined for standard output. */
@@ -93,11 +90,9 @@ interface Export {
   readonly isJson: boolean
   /** The branch that the file is for, where it is another one. */
   readonly forBranch?: string | undefined
-  /** The directory of all exports. */
   readonly folder?: string
 }
 
-/** Exports a queue. Returns what to log. */
 async function exportQueue(
   { queue, file, old, isJson, forBranch, folder }: Export,
   includesState: boolean,
@@ -194,7 +189,6 @@ async function metricsParams({ settings }: Cli) {
   }
 }
 
-/** Returns the queues that the metrics name, each with its file. */
 async function listExports(folder: string, cli: Cli) {
   const params = await metricsParams(cli)
   const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
@@ -220,7 +214,6 @@ async function listExports(folder: string, cli: Cli) {
   })
 }
 
-/** Exports every queue that the metrics name to a file of its own. Returns the exit code. */
 async function exportAll(folder: string, yes: boolean, includesState: boolean, cli: Cli): Promise<number> {
   const { files } = cli.host
   if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])

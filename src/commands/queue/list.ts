@@ -42,14 +42,12 @@ const queueColumns = (includeState: boolean, place: readonly Column[] = placeCol
   ),
 ]
 
-/** Returns a queue of the list. */
 const recordOf = ({ queue: { repo, targetBranch }, metrics }: NamedQueue) =>
   queueSummary(
     { repo: `${repo.owner}/${repo.name}`, branch: targetBranch, numbers: metrics?.numbers ?? {} },
     repo,
   )
 
-/** Reads the state and the mode of each queue. */
 async function readStates(queues: readonly NamedQueue[], cli: Cli) {
   const { outcomes, failures } = await readQueues(queues, cli)
   const records = outcomes.map(({ item, result }) => {

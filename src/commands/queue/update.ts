@@ -56,7 +56,6 @@ export const definition = command({
   },
 })
 
-/** Says what a dry run would change, if the queue can be read. */
 async function showChanges(queue: Queue, settings: Settings, cli: Cli): Promise<void> {
   const limits = { maxRetries: 0 }
   const before = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)

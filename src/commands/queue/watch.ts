@@ -34,7 +34,6 @@ import {
   submitterFields,
 } from './watch/stream.ts'
 
-/** Throws a usage error for options that do not fit together. */
 function checkOptions(
   {
     once,
@@ -163,7 +162,6 @@ export const definition = command({
   },
 })
 
-/** Prints queues once. Returns the most severe exit code of those that cannot be read. */
 async function printOnce(watched: readonly WatchedQueue[], view: QueuesView, cli: Cli): Promise<number> {
   const readings = await readEach(watched, ({ read }) => read(cli.client()), undefined)
   const codes: number[] = []

@@ -5,7 +5,6 @@ import { runUserProgram } from '../../command/user-program.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { describeSandbox, serverOptions, useSandbox } from './shared/open-sandbox.ts'
 
-/** The command to run, with its arguments. */
 const commandLine: Input<readonly string[]> = {
   definitions: [
     {

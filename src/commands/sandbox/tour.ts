@@ -46,7 +46,6 @@ const held = [97, 98, 99]
 const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
   `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
 
-/** Returns the lines that contain a text, each with a newline. */
 function filterLines(search: string, text: string | Uint8Array): string {
   const decoded = typeof text === 'string' ? text : new TextDecoder().decode(text)
   const kept = decoded.split('\n').filter(line => line.includes(search))

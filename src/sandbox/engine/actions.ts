@@ -108,7 +108,6 @@ function getQueued(queue: Queue, number: number): PullRequest {
   return pullRequest
 }
 
-/** Throws 404 if the pull request is not queued. */
 export function cancel(queue: Queue, number: number): void {
   const pullRequest = getQueued(queue, number)
   const cause = { reason: 'user_requested' }

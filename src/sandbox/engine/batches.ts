@@ -22,7 +22,6 @@ export interface Cause {
   readonly message?: string | undefined
 }
 
-/** Lists the pull requests that will be tested before one. */
 function listAhead(queue: Queue, pullRequest: PullRequest): readonly number[] {
   const enqueued = listEnqueued(queue)
   const index = enqueued.indexOf(pullRequest)
@@ -164,7 +163,6 @@ function runDuration({ timings, settings }: Queue, result: ScriptedResult, rando
   return Math.max(1, Math.round(result === 'cancel' ? duration / 2 : duration))
 }
 
-/** Starts a test run of a batch that is in the queue. */
 export function startRun(queue: Queue, batch: Batch): void {
   const { now, seed } = queue
   for (const member of batch.members) member.runCount++

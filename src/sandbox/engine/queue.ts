@@ -97,7 +97,6 @@ export interface Transition {
   readonly message: string | undefined
   /** The login of the person who caused it; undefined for the service and for programs. */
   readonly actor: string | undefined
-  /** The latest test run at that time. */
   readonly run: SandboxTestRun | undefined
   /** Numbers of the pull requests ahead at that time, the oldest first. */
   readonly ahead: readonly number[]
@@ -113,9 +112,7 @@ export interface Timings {
   readonly pendingFailure: number
   /** TESTS_PASSED; longer while a dependency has not merged. */
   readonly testsPassed: number
-  /** Length of a minute in queue settings. */
   readonly minute: number
-  /** Length of a second in scenarios. */
   readonly second: number
 }
 
@@ -157,7 +154,6 @@ export interface Queue {
   /** All test runs by id, in the order in which they started. */
   readonly runs: Map<string, SandboxTestRun>
   readonly transitions: Transition[]
-  /** How many times a pull request of the stack was submitted. */
   stackSubmissions: number
   /** Since when nothing moves; undefined while the queue moves. */
   heldSince: number | undefined

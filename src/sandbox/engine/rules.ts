@@ -255,7 +255,6 @@ export function advanceTo(queue: Queue, time: number): void {
   queue.now = Math.max(queue.now, time)
 }
 
-/** Applies the rules until nothing is due. */
 function applyRules(queue: Queue): void {
   while (rules.map(rule => rule(queue)).includes(true));
 }

@@ -11,7 +11,6 @@ export interface FailedTest {
   readonly passedLater: boolean
 }
 
-/** The results in a JUnit XML document. */
 export interface JUnitResults {
   readonly cases: number
   readonly failed: readonly FailedTest[]
@@ -65,7 +64,6 @@ class Element {
   skippedCases = 0
   failedCases = 0
   failures = 0
-  /** Failed attempts that were tried again. */
   attempts = 0
   /** Whether the test tool expects a failure, and whether it counts it. */
   expectedFailure: 'counted' | 'not counted' | undefined
@@ -94,7 +92,6 @@ class Element {
     this.countsTwice = tag === 'testsuite' && /^(TestCafe Tests:|Mocha Tests$)/.test(attributes.name ?? '')
   }
 
-  /** Adds what an element in it contains. */
   add(inner: Element): void {
     this.cases += inner.cases
     this.skippedCases += inner.skippedCases
@@ -130,12 +127,10 @@ export class JUnitDocument {
   /** What its suites say about their number of tests. */
   readonly #testCounts: number[] = []
 
-  /** Whether its root element has ended. */
   get isWhole(): boolean {
     return this.#open.length === 0
   }
 
-  /** How many tests failed so far. */
   get failedTests(): number {
     return this.#failed.size
   }

@@ -129,7 +129,6 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
         if (isBetter || endsQuarantine) Object.assign(match, { test, similarity, isQuarantined, isInWindow })
       }
     },
-    /** The failed tests with their matches, in the order of the files. */
     matches: (): readonly TestMatch[] => matches,
   }
 }

@@ -24,7 +24,6 @@ const maxTextLength = 1024 * 1024
 Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
 
 const maxFileSize = 256 * 1024 * 1024
-/** The most levels of elements. */
 const maxDepth = 200
 /** The most declarations (`<!...>`); of a long or repeated one, the parser needs more than linear time. */
 const maxDeclarations = 100
@@ -34,7 +33,6 @@ const pieceLength = 4_096
 /** Malformed XML is an error, and only the five entities of XML itself are known. */
 const parserOptions = { strictEntities: true, position: true }
 
-/** Returns a usage error about a line of a file. */
 export const xmlError = (
   file: string,
   line: number,
@@ -139,7 +137,6 @@ function readForbidden(text: string): string {
 /** How many bytes say what the encoding of a file is. */
 const headLength = 256
 
-/** Decodes the bytes of a file piece by piece. */
 async function* decode(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<string> {
   let head = new Uint8Array()
   let decoder: InstanceType<typeof TextDecoder> | undefined

@@ -25,7 +25,6 @@ export const rateColumn = (rates: RateFormat, path = 'failure_rate_last_7d'): Co
   show: row => rates.format(row, path),
 })
 
-/** The owners of a test. */
 export const ownerColumn: Column = {
   title: 'OWNER',
   format: 'plain',
@@ -43,7 +42,6 @@ export const quarantinedColumn: Column = {
   show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
 }
 
-/** Returns the beginning of the ID that a record has under a name. */
 export const shortId = (path: string) => (test: JsonObject) => getString(test, path)?.slice(0, 8)
 
 /** The beginning of the ID of a test, which `flaky get` finds. */
@@ -55,7 +53,6 @@ export const idColumn: Column = {
   show: shortId('id'),
 }
 
-/** The last columns of every list of tests. */
 export const lastColumns = columns(['ID', 'id', 'id'], ['VARIANT', 'variant'])
 
 /** Returns `status.value`, or `status.reason` where it is missing (docs/reference/service.md, "Test records"). */

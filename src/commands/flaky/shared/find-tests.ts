@@ -7,24 +7,19 @@ import { maxWindow } from '../../../values/limits.ts'
 import { describeInWords } from '../../../values/time-range.ts'
 import { type FailingTests, rangeOf, readFailingTests } from './read-tests.ts'
 
-/** A test that matches. */
 interface FoundTest {
   readonly id: string
   readonly name: string
 }
 
-/** The shortest beginning of an ID that is searched, in characters. */
 const minIdLength = 6
 
-/** The length of the beginning of an ID that is shown. */
 const shownIdLength = 8
 
-/** The largest number of matching tests that an error lists. */
 const maxListed = 20
 
 const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
 
-/** Whether a text can be the beginning of an ID. */
 export const isIdBeginning = (text: string): boolean =>
   text.length >= minIdLength && /^[0-9a-f-]+$/i.test(text)
 

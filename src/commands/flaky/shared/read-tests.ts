@@ -17,7 +17,6 @@ import { toIso } from '../../../values/time.ts'
 import { parseTimeRange, type TimeRange } from '../../../values/time-range.ts'
 import { choice } from '../../../values/types.ts'
 
-/** Which failing tests are read. */
 export type FailingTests = ParamValues<typeof listFailingTests.params>
 
 type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit' | 'sort'>
@@ -25,7 +24,6 @@ type UnhealthyTests = Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit
 export const rangeOf = (values: FailingTests, { serviceTime }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, serviceTime.startedAt(), flagName)
 
-/** The range of a document. */
 export const windowRecord = ownRecord({ start: 'string', end: 'string', complete: 'boolean' })
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
@@ -69,7 +67,6 @@ export async function logNotes(
   for (const note of results === 'screen' ? notes : [summary, ...notes]) await logger.info(note)
 }
 
-/** The option that leaves out flaky and broken tests that did not fail in the range. */
 export const windowOnlyInput = flag('Leave out flaky and broken tests that did not fail in the time range')
 
 export const onUnavailableOption = option(

@@ -23,7 +23,6 @@ import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts
 import { placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { describeTimeToMerge } from './time-to-merge.ts'
 
-/** The longest text of the service that is shown whole, in characters. */
 const maxTextLength = 200
 
 function shortText(record: JsonObject, key: string): string | undefined {
@@ -68,7 +67,6 @@ const eventColumns = [
   ),
 ]
 
-/** Returns the events of a pull request as rows, newest first. */
 const eventRows = (record: JsonObject): readonly JsonObject[] =>
   eventsOf(record).map(event => {
     const state = stateOfEvent(event)
@@ -83,7 +81,6 @@ const eventRows = (record: JsonObject): readonly JsonObject[] =>
     }
   })
 
-/** How many characters of the id of a test run a person sees. */
 const shownIdLength = 8
 
 /** Returns an event as a row for a person: its test run is short, and what the service gives no reason for has words. */

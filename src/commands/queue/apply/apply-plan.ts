@@ -94,7 +94,6 @@ export async function requireRecorded(
   )
 }
 
-/** What is known of a queue that was created. */
 interface Creation {
   /** Whether the service has accepted the state PAUSED, and no other state was sent since. */
   readonly isPaused: boolean

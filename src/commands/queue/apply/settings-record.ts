@@ -7,7 +7,6 @@ import { readQueueFiles } from '../shared/files/read-queue-file.ts'
 import type { Plan } from '../shared/plan.ts'
 import type { RecordFile } from '../shared/record-file.ts'
 
-/** A queue of a record, as a queue file has it. */
 type RecordedQueue = QueueFile & Required<Pick<QueueFile, 'repo' | 'targetBranch'>>
 
 const isRecorded = (file: QueueFile): file is RecordedQueue =>
@@ -66,7 +65,6 @@ export function recordOfPlans(
   return [...queues.values()]
 }
 
-/** Says what a record of plans cannot undo. */
 export async function warnNotUndone(path: string, plans: readonly Plan[], { logger }: Cli): Promise<void> {
   const created = plans.filter(({ live }) => live === undefined).map(({ name }) => name)
   if (created.length > 0) await logger.info(`${path} does not undo the creation of: ${joinList(created)}.`)

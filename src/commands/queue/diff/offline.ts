@@ -23,7 +23,6 @@ async function checkNames(items: readonly QueueFileItem[], cli: Cli): Promise<vo
   }
 }
 
-/** Checks queue files without a request, and says which queues they are for. Returns exit code 0. */
 export async function checkOffline(
   items: readonly QueueFileItem[],
   columns: readonly Column[],

@@ -14,7 +14,6 @@ import { type RecordedChange, readStateRecord } from '../shared/states/record.ts
 import { requireAnswer } from '../shared/states/state-command.ts'
 import { describeChanges } from '../shared/states/words.ts'
 
-/** The return of a queue to the state before a freeze. */
 interface Restoration extends NamedQueue {
   readonly row: RecordedChange
   /** The state to set; undefined if the state before cannot be set. */

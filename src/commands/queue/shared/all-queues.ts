@@ -34,7 +34,6 @@ export const severalQueues = (does: string) => ({
   file: queuesFile(does),
 })
 
-/** The option that names the queues of files. */
 export const queuesFile = (does: string) =>
   option(
     fileName('file|directory'),
@@ -64,13 +63,11 @@ export async function limitOf({ args, settings }: Cli): Promise<Repository | und
   return settings.readFrom('option-or-environment', 'repo')
 }
 
-/** Says what limits several queues to a repository. */
 const describeLimit = (repo: Repository | undefined, { settings }: Cli): readonly string[] =>
   repo === undefined
     ? []
     : [`${settings.used().get('repo')?.origin} limits this to ${shortRepositoryName(repo)}.`]
 
-/** Prints the requests that read queues, for a dry run. Returns exit code 0. */
 export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<number> =>
   printRequests(
     cli,
@@ -178,7 +175,6 @@ export async function forSelectedQueues<R>(
   return reportErrors([...failures, ...unread], cli)
 }
 
-/** Adds the metrics of queues, as far as the metrics name them. */
 export function withMetrics(queues: readonly NamedQueue[], bytes: Uint8Array): readonly NamedQueue[] {
   const summary = summarizeMetrics(readSamplesIn(bytes))
   return queues.map(each => ({

@@ -36,7 +36,6 @@ const placeOf = ({ queue: { repo, targetBranch } }: { readonly queue: Queue }) =
 interface PlansOptions {
   /** Queues that the metrics name and no file describes. */
   readonly undescribed?: readonly NamedQueue[]
-  /** The columns on a terminal. */
   readonly screenColumns?: readonly Column[]
 }
 

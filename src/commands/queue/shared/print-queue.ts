@@ -31,10 +31,8 @@ const position: Column = { title: 'position', path: 'position', format: 'number'
 
 const csvColumns = [...pullRequestCsvColumns, position]
 
-/** The fields of a queue. */
 const queueFields = serviceFields(queueRecord)
 
-/** The fields of its pull requests, which are the rows of the table. */
 const entryFields = serviceFields(entryRecord, entryColumns)
 
 /**
@@ -55,7 +53,6 @@ export function selectableFields(args: ParsedArgs): RecordFields {
   return fieldsOfRecords([queueRecord, entryRecord], [], 'from-response')
 }
 
-/** Reads a queue that is only printed. */
 const getPrintedQueue: typeof getQueue = {
   ...getQueue,
   decoder: recordDecoder(
@@ -64,7 +61,6 @@ const getPrintedQueue: typeof getQueue = {
   ),
 }
 
-/** Reads the pull requests of a queue, each as a record. */
 const getEntries: Operation<typeof getQueue.params> = {
   ...getQueue,
   adaptResponse: ({ records: [queue], bytes }) => ({

@@ -18,7 +18,6 @@ interface QueueScreenOptions extends Queue {
   readonly columns: number
   readonly activity: QueueActivity
   readonly commandLine: CommandLine
-  /** Whose pull requests are marked. */
   readonly user?: string | undefined
 }
 

@@ -29,7 +29,6 @@ interface Departed {
   readonly pr: number
   /** Null if its final state is not known. */
   readonly state: string | null
-  /** When it left, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -106,7 +105,6 @@ export const isLive = ({ options, results, host }: Cli): boolean =>
   host.out.canRedraw !== false &&
   !options.verbose
 
-/** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000
 
 /** How long a request stays open before the screen says that there is no answer, in milliseconds. */

@@ -19,7 +19,6 @@ import {
 import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { notReadySentence } from '../shared/screen.ts'
 
-/** A change in a queue. */
 export const queueChangeRecord = extended(changeRecord, queueNameFields)
 
 /** What the change of a pull request that left the queue has besides: the submitter if that is known. */
@@ -42,7 +41,6 @@ export const queueChangeColumns = columns(
 interface StreamOptions {
   /** Whether there are several queues: then sentences name them, and one that is lost does not end the watch. */
   readonly isSeveral: boolean
-  /** The time between two signs of life, in milliseconds. */
   readonly heartbeat?: number | undefined
 }
 
@@ -67,7 +65,6 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
     // The fields that this program adds replace those of the service.
     print({ type: 'queue', at: toIso(serviceTime.now()), ...recordOf(place), ...queue })
   let beatAt = host.clock.monotonic()
-  /** Sleeps, and gives signs of life in time. */
   const sleepWithBeats = async (delay: number, interval: number, oldest: () => number) => {
     const { clock, interrupted } = host
     const wakeAt = clock.monotonic() + delay

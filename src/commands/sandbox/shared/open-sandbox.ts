@@ -8,7 +8,6 @@ import { sandboxTypes } from '../../../values/sandbox.ts'
 import { defaultScenario, sandboxToken, scenarioNames } from '../../../values/scenario-names.ts'
 import { fileName, integer } from '../../../values/types.ts'
 
-/** The options of every command that starts a sandbox. */
 export const sandboxOptions = {
   speed: option(sandboxTypes.speed, 'Speed factor; at 1, a test run takes about two seconds'),
   seed: option(sandboxTypes.seed, 'Seed for the generated data; the same seed gives the same data'),
@@ -53,7 +52,6 @@ async function openSandbox(
   })
   const stopped = new AbortController()
   if (file !== undefined) void rotateToken(file, sandbox.rotation, { clock, files }, stopped.signal)
-  /** The settings with which commands reach the sandbox. */
   const variables = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     ...(file === undefined ? { MERGEQ_TOKEN: sandbox.token } : { MERGEQ_TOKEN_FILE: file }),
@@ -101,7 +99,6 @@ async function rotateToken(
   }
 }
 
-/** Starts a sandbox, does some work in it, and stops it. Returns the exit code of the work. */
 export async function useSandbox(
   values: Parameters<typeof openSandbox>[0],
   host: Host,

@@ -112,17 +112,14 @@ export const namedQueue = async (
   targetBranch: targetBranch ?? (await settings.require('targetBranch')),
 })
 
-/** The options that say which settings of files count. */
 export interface FileOptions {
   readonly includeState: boolean
-  /** The settings of `--set`. */
   readonly set: JsonObject
 }
 
 export const sameQueueError = (path: string, otherPath: string, queue: string): MergeqError =>
   usageError(`${path} and ${otherPath} describe the same queue: ${queue}.`)
 
-/** A queue that a file describes. */
 export interface DescribedQueue {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string

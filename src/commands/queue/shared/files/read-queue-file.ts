@@ -5,7 +5,6 @@ import { openInput } from '../../../../command/input-files.ts'
 import { readText } from '../../../../values/text.ts'
 import { parseQueueFile, parseQueueFiles, type QueueFile } from './queue-file.ts'
 
-/** Upper limit for a queue file, in bytes. */
 const maxFileSize = 256 * 1024
 
 export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)

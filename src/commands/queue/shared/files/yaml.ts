@@ -129,7 +129,6 @@ export function rewriteYaml(
   return formatDocument(document)
 }
 
-/** Sets a value; comments of the earlier value, and of equal items of a list, stay. */
 function setValue(document: Document, mapping: YAMLMap, name: string, value: Json): void {
   const previous = mapping.get(name, true)
   if (isSeq(previous) && Array.isArray(value) && value.length > 0) {

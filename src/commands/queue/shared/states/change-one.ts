@@ -21,7 +21,6 @@ export const setQueueState = {
   decoder: emptyDecoder,
 }
 
-/** What a dry run says. */
 const sentences = {
   RUNNING: { before: 'Resume {queue}', after: 'Resumed {queue}' },
   PAUSED: { before: 'Pause {queue}', after: 'Paused {queue}' },
@@ -58,7 +57,6 @@ export function describeStateChange(state: SettableState, queue: Queue, before: 
 /** What `--set` adds to the request that sets a state, which the command says. */
 export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
 
-/** Sets the state of a queue, and says what changes. Returns the exit code. */
 export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promise<number> =>
   forOne(cli, setQueueState, queue, async () => {
     const before = await readForPerson(cli, getQueue, queue)

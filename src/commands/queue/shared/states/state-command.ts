@@ -36,7 +36,6 @@ interface SeveralOptions {
   readonly yes: boolean
 }
 
-/** What pause, resume and drain have in common. */
 export const stateCommand = {
   operation: setQueueState,
   alsoSends: [getQueue, getMergeQueueMetrics],
@@ -69,7 +68,6 @@ interface StateOptions extends SeveralOptions {
   readonly queue: Queue | undefined
 }
 
-/** Changes the state of a queue, or of all queues. Returns the exit code. */
 export function runStateCommand(
   cli: Cli,
   state: SettableState,
@@ -86,7 +84,6 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
   if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
 }
 
-/** Changes the states of several queues. Returns the exit code. */
 async function changeAllStates(
   cli: Cli,
   state: SettableState,

@@ -5,7 +5,6 @@ import { columns } from '../../../../output/view.ts'
 import { joinTruncated, pluralize } from '../../../../values/format.ts'
 import type { SettableState } from './change-one.ts'
 
-/** What is printed of each of several queues. */
 export const stateChangeRecord = ownRecord({
   ...queueNameFields,
   ok: 'boolean',
@@ -48,7 +47,6 @@ export const describeChanges = (
 ): string =>
   `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
 
-/** What a prompt says about records before the states of all queues change. */
 export function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
   if (state === 'RUNNING')
     return ['To resume only those that an earlier pause --record paused, use --from <file>.']
@@ -57,7 +55,6 @@ export function recordAdvice(state: SettableState, record: string | undefined): 
     : []
 }
 
-/** Tells a person how to get back to the states before a change. */
 export async function suggestReturn(
   cli: Cli,
   { record, file }: { readonly record?: string | undefined; readonly file?: string | undefined },
