@@ -1,7 +1,5 @@
-import type { Habit } from '../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['api', '<word>', 'Name only the operation: mergeq api getQueue'],
   ['api', '-d --data --body', 'To send fields: -F <key=value>. To send a document: --input <file>'],
   ['', 'curl request call', 'api'],
-]
+] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['completion', '--shell -s', ''],
   ['', 'autocomplete complete', 'completion'],
-]
+] as const

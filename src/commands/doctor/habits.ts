@@ -1,6 +1,4 @@
-import type { Habit } from '../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['doctor', '--fix', 'Nothing is changed. Each failure names its fix.'],
   ['', 'check health ping debug cluster-info', 'doctor'],
-]
+] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['', 'man docs documentation usage', 'help'],
   ['', 'exit-codes environment formatting states', 'help *'],
-]
+] as const

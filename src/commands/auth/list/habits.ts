@@ -1,10 +1,8 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['auth', 'ls', 'auth list'],
   [
     'auth, config, ',
     'switch use use-context use-profile set-context current-context get-contexts contexts profile profiles account accounts',
     'To use another profile, add --profile <name> or set MERGEQ_PROFILE. To list the profiles: mergeq auth list',
   ],
-]
+] as const

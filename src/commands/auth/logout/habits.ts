@@ -1,10 +1,8 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['auth', 'remove rm delete signout', 'auth logout'],
   [
     'auth, config',
     'delete-context remove-profile delete-profile',
     'To remove a profile, remove its token and then its settings: mergeq auth logout --profile <name>',
   ],
-]
+] as const

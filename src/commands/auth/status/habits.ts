@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   [', auth', 'whoami me user', 'auth status'],
   ['auth status', '-t --show-token', 'auth token'],
-]
+] as const

@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['config', 'get-value --get', 'config get']]
+export const habits = [['config', 'get-value --get', 'config get']] as const

@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['config', 'edit open file where', 'config path']]
+export const habits = [['config', 'edit open file where', 'config path']] as const

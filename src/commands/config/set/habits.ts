@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['config', 'add put --add --set', 'config set'],
   ['', 'repo remote', 'The repository is chosen by -R, MERGEQ_REPO or: mergeq config set repo <owner/name>'],
   ['', 'set', 'config set'],
@@ -9,4 +7,4 @@ export const habits: readonly Habit[] = [
     '--global --local --system',
     'Settings are stored for one user, in a profile: --profile <name>',
   ],
-]
+] as const

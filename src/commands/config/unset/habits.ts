@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['config', 'delete remove rm clear reset --unset', 'config unset']]
+export const habits = [['config', 'delete remove rm clear reset --unset', 'config unset']] as const

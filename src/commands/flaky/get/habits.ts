@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['flaky', 'show view describe info search find why explain history', 'flaky get'],
   [
     ', flaky, flakytests',
@@ -9,4 +7,4 @@ export const habits: readonly Habit[] = [
   ],
   ['flaky get', '<word>', 'Put a name of several words in quotes: mergeq flaky get "total price"'],
   ['flaky get', '--id --name --test', ''],
-]
+] as const

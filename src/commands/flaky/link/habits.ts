@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [[', flaky', 'ticket create-ticket', 'flaky link']]
+export const habits = [[', flaky', 'ticket create-ticket', 'flaky link']] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['flaky', 'ls tests failing failed all', 'flaky list'],
   ['', 'test tests flakes flakytests', 'flaky list'],
   ['test', 'list ls all', 'flaky list'],
@@ -10,4 +8,4 @@ export const habits: readonly Habit[] = [
     'Quarantined tests are listed, too. To leave them out, use --no-quarantined.',
   ],
   ['flaky list', '--exclude-quarantined --without-quarantined', '--no-quarantined'],
-]
+] as const

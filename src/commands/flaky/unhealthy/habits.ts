@@ -1,9 +1,7 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   [
     'flaky list',
     '--flaky --broken --unhealthy --status',
     'Flaky and broken tests are listed by: mergeq flaky unhealthy',
   ],
-]
+] as const

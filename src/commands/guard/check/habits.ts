@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['guard', 'status --check', 'guard check']]
+export const habits = [['guard', 'status --check', 'guard check']] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['guard', 'enable on add setup --install', 'guard install'],
   ['', 'hook hooks', 'guard'],
-]
+] as const

@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['guard', 'disable off remove rm --uninstall', 'guard uninstall']]
+export const habits = [['guard', 'disable off remove rm --uninstall', 'guard uninstall']] as const

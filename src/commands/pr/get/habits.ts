@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue get', '<pr>', 'pr get *'],
   [', pr, queue', '<pr>', 'pr get *'],
   ['pr', 'view show info read', 'pr get'],
@@ -14,4 +12,4 @@ export const habits: readonly Habit[] = [
   ['pr get', '--when --time', '--eta'],
   ['pr get', '<word>', '--head *'],
   ['pr get', '--comments -c', 'The comments are on the page of the pull request: mergeq pr get --web <pr>'],
-]
+] as const

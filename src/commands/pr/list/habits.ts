@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['pr', 'mine', 'pr list --author @me'],
   ['pr', 'ls all history', 'pr list'],
   [
@@ -14,4 +12,4 @@ export const habits: readonly Habit[] = [
   ['pr list', '--merged --failed --cancelled --pending --testing', '--state *'],
   ['pr list', '--all', '--limit 1000'],
   ['pr list', '--head -H', 'To find the pull request of a branch: mergeq pr get --head <branch>'],
-]
+] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   [', pr', 'rerun retest rebuild recheck', 'pr restart'],
   ['merge', 'restart retry rerun', 'pr restart'],
   ['run', 'rerun restart', 'pr restart'],
@@ -9,4 +7,4 @@ export const habits: readonly Habit[] = [
     'refresh',
     'The service reads a pull request again by itself. To test it again: mergeq pr restart <pr>',
   ],
-]
+] as const

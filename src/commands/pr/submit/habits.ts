@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['pr', 'edit change modify set', 'pr submit'],
   ['pr', 'priority update', 'To change the priority, submit again: mergeq pr submit <pr> --priority high'],
   [
@@ -41,4 +39,4 @@ export const habits: readonly Habit[] = [
   ],
   ['pr submit, pr restart', '--all', 'Pull requests are named: mergeq pr submit 7 8 9'],
   ['pr submit', '--urgent --high --medium --low', '--priority *'],
-]
+] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['pr', 'checks runs ci jobs test tests log logs', 'pr testing'],
   ['', 'checks ci jobs', 'pr testing'],
   ['merge', 'logs checks', 'pr testing'],
@@ -10,4 +8,4 @@ export const habits: readonly Habit[] = [
     '--log --log-failed --failed --job -j',
     'The logs are on the page of each check, which pr testing shows.',
   ],
-]
+] as const

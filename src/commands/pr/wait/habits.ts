@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue wait', '<pr>', 'pr wait *'],
   ['pr', 'await watch follow', 'pr wait'],
   ['', 'await', 'pr wait'],
@@ -9,4 +7,4 @@ export const habits: readonly Habit[] = [
   ['pr wait', '--for -t', '--timeout'],
   ['pr wait', '--max-wait --deadline', '--timeout'],
   ['pr wait', '--state --status', '--until'],
-]
+] as const

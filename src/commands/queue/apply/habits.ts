@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue', 'import load restore', 'queue apply'],
   ['queue apply', '--from --filename', '--file'],
-]
+] as const

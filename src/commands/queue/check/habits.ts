@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue check', '--depth', '--max-depth'],
   ['queue check', '--max-age', '--stalled'],
-]
+] as const

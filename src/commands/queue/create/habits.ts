@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue', 'add new init', 'queue create'],
   ['queue create', '--name --for --of', '--target-branch'],
-]
+] as const

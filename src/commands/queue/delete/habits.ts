@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   [', queue', 'empty clear flush', 'To cancel all and delete the queue: mergeq queue delete --cancel-all'],
   ['queue', 'remove rm destroy drop', 'queue delete'],
-]
+] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue', 'compare', 'queue diff'],
   ['queue diff, queue apply', '<file>', '-f *'],
   [
@@ -10,4 +8,4 @@ export const habits: readonly Habit[] = [
   ],
   ['queue diff', '--with --against --to --other', '--with-branch'],
   ['queue diff, queue export', '--from', '--target-branch'],
-]
+] as const

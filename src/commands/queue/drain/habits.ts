@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['queue update', '--draining --drain', 'queue drain']]
+export const habits = [['queue update', '--draining --drain', 'queue drain']] as const

@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['queue', 'why diagnose stuck blocked stalled', 'queue explain']]
+export const habits = [['queue', 'why diagnose stuck blocked stalled', 'queue explain']] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   [
     'queue',
     'copy clone duplicate cp',
@@ -25,4 +23,4 @@ export const habits: readonly Habit[] = [
     'To copy the settings of another branch, write them to a file with queue export --for, and apply the file: mergeq queue apply -f <file> --create',
   ],
   ['queue get', '--settings --config', 'queue export'],
-]
+] as const

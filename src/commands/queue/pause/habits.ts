@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   [', queue', 'freeze hold halt suspend stop disable lock close cordon', 'queue pause'],
   ['merge', 'pause freeze stop', 'queue pause'],
   ['queue update', '--paused --pause', 'queue pause'],
@@ -9,4 +7,4 @@ export const habits: readonly Habit[] = [
     '--reason --comment --message --body -m',
     'The service stores no reason for a pause, and does not tell who paused it.',
   ],
-]
+] as const

@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['queue', 'stats statistics summary trends', 'queue report']]
+export const habits = [['queue', 'stats statistics summary trends', 'queue report']] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue', 'start continue enable', 'queue resume'],
   [', queue', 'unpause unfreeze unlock uncordon', 'queue resume'],
   ['merge', 'resume unpause unfreeze start', 'queue resume'],
@@ -10,4 +8,4 @@ export const habits: readonly Habit[] = [
     '--for --until --duration',
     'A pause or drain has no end. To end it, run: mergeq queue resume',
   ],
-]
+] as const

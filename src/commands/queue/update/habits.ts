@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['queue', 'edit set configure config settings change patch', 'queue update'],
   ['', 'scale', 'To test more pull requests at a time: mergeq queue update --concurrency <n>'],
   [
@@ -11,4 +9,4 @@ export const habits: readonly Habit[] = [
   ['queue update', '--max-concurrency --parallelism --replicas', '--concurrency'],
   ['queue update', '--batch-size --min-size', '--batching-min-size'],
   ['queue update', '--timeout-minutes --test-timeout', '--testing-timeout-minutes'],
-]
+] as const

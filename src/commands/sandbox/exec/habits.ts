@@ -1,3 +1,1 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [['sandbox', 'run', 'sandbox exec']]
+export const habits = [['sandbox', 'run', 'sandbox exec']] as const

@@ -1,6 +1,4 @@
-import type { Habit } from '../../../command/habits.ts'
-
-export const habits: readonly Habit[] = [
+export const habits = [
   ['sandbox', 'up create new serve', 'sandbox start'],
   [
     'sandbox start',
@@ -8,4 +6,4 @@ export const habits: readonly Habit[] = [
     'To start it in the background of a shell, end the line with &.',
   ],
   ['sandbox', 'stop down rm delete', 'A sandbox stops with Ctrl-C, or when its shell or command ends.'],
-]
+] as const
