@@ -1,8 +1,6 @@
-import { isChange } from '../api/operation.ts'
-import { type Field, fieldOf, list, type RecordType } from '../api/operations/fields.ts'
-import { receiptRecord } from '../api/operations/receipts.ts'
+import { type Field, fieldOf, type RecordType } from '../api/operations/fields.ts'
 import type { JsonObject } from '../base/json.ts'
-import type { Command } from '../command/command.ts'
+import { documentsOf, type PrintingCommand } from '../command/fields.ts'
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 
 const anyOf = (schemas: readonly JsonObject[]): JsonObject => {
@@ -66,18 +64,8 @@ const fieldsIn = ({ base, fields }: RecordType): RecordType['fields'] => ({
   ...fields,
 })
 
-type Documented = Pick<Command, 'documents' | 'operation'>
-
-/** Returns the documents of a command: its own, or what its operation returns, and the receipt of a change. */
-function documentsOf({ documents, operation }: Documented): readonly (RecordType | Field)[] {
-  if (documents !== undefined || operation === undefined) return documents ?? []
-  const { response, document = response, decoder } = operation
-  const all = document === undefined ? [] : [decoder.expects === 'text' ? list(document) : document]
-  return isChange(operation) ? [...all, receiptRecord] : all
-}
-
 /** Returns the JSON Schema of a document that a command prints with --json; null if it prints no JSON of its own. */
-export function documentSchema(command: Documented): JsonObject | null {
+export function documentSchema(command: PrintingCommand): JsonObject | null {
   const documents = documentsOf(command)
   if (documents.length === 0) return null
   return {

@@ -81,7 +81,7 @@ const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
 async function createContext(
   command: Pick<
     Command,
-    'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit' | 'isImpatient'
+    'name' | 'operation' | 'alsoSends' | 'exits' | 'prints' | 'settings' | 'timeLimit' | 'isImpatient'
   >,
   args: ParsedArgs,
   { host: unlimitedHost, secrets, runCommandLine }: Program,

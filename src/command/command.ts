@@ -1,5 +1,4 @@
 import type { AddedFields, Operation } from '../api/operation.ts'
-import type { Field, RecordType } from '../api/operations/fields.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { ServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'
@@ -11,7 +10,7 @@ import type { Logger } from '../output/logger.ts'
 import type { OutputFormat } from '../output/output-formats.ts'
 import type { Printer } from '../output/printer.ts'
 import type { Redactor } from '../output/redactor.ts'
-import type { FieldsDefinition, OutputDoc } from './fields.ts'
+import type { OutputDoc, Prints } from './fields.ts'
 import type { Habit } from './habits.ts'
 import {
   type Input,
@@ -40,17 +39,10 @@ export interface Command<X extends Options = Options> {
   readonly options?: X
   /** The option `--set`: what a person adds to the requests of an operation, which the client sends. */
   readonly set?: Input<AddedFields>
-  /**
-   * What it prints with --json: one of these documents, or several after each other. By default, what its operation
-   * returns, and the receipt of a change.
-   */
-  readonly documents?: readonly (RecordType | Field)[]
-  /** What `--fields` can select from the records that the documents have; by default from the receipts of a change. */
-  readonly fields?: FieldsDefinition
+  /** What it prints, where that is not what its operation returns; one text for every format is enough. */
+  readonly prints?: string | Prints
   /** The kinds of exit code in addition to those of every command and of its operations. */
   readonly exits?: readonly ErrorKind[]
-  /** What it prints, if that is not what its operation returns. */
-  readonly prints?: OutputDoc
   /** Whether it destroys something: a misspelt command is never corrected to it. */
   readonly destructive?: boolean
   /** Returns the limit of all that the command does; undefined where `--timeout` limits each request. */
@@ -129,7 +121,7 @@ export const loadCommands = (groups: readonly CommandGroup[]): Promise<readonly 
 export async function loadCommand({ load, alias }: CommandFile): Promise<RegisteredCommand> {
   // A file that every command loads.
   const [{ definition }, { outputOf }] = await Promise.all([load(), import('./fields.ts')])
-  const { name, operation, alsoSends = [], options = {}, set, prints } = definition
+  const { name, operation, alsoSends = [], options = {}, set } = definition
   const operations =
     alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends]
   const inputs = { ...optionInputs(options), ...(set === undefined ? {} : { added: set }) }
@@ -141,7 +133,7 @@ export async function loadCommand({ load, alias }: CommandFile): Promise<Registe
     inputs,
     definitions: lastSet(Object.values(inputs).flatMap(input => input.definitions)),
     operations,
-    output: outputOf(operations === 'any' ? undefined : operations[0], prints),
+    output: outputOf(definition),
   }
 }
 

@@ -1,14 +1,44 @@
 import { isChange, type Operation } from '../api/operation.ts'
-import { fieldNames, outline, type RecordType } from '../api/operations/fields.ts'
+import { type Field, fieldNames, fieldOf, list, outline, type RecordType } from '../api/operations/fields.ts'
 import { receiptRecord } from '../api/operations/receipts.ts'
 import { type Column, receiptColumns } from '../output/view.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 
-/**
- * What the command prints on standard output: one text for every format, or a text for each. Other formats
- * have the rows of the table.
- */
+/** The formats in the words of help: one text for every format, or a text for each. */
 export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
+
+/** The records of a command. What is left out is that of its operation. */
+interface PrintedRecords {
+  /** What it prints with --json: one of these documents, or several after each other. */
+  readonly documents?: readonly (RecordType | Field)[]
+  /** What it prints with the other formats, and what `--fields` selects from, where these are not the documents. */
+  readonly records?: readonly RecordType[]
+  /** The columns of the table. */
+  readonly columns?: readonly Column[]
+  /** Whether the records come from the service, which may add fields. */
+  readonly isOpen?: boolean
+}
+
+/**
+ * What a command prints on standard output: what `--fields` knows, the JSON schemas and the help are made from it. Formats
+ * without a text of their own have the rows of the table.
+ */
+export interface Prints extends PrintedRecords {
+  /** One text for every format, in the place of the others. */
+  readonly text?: string
+  /** The table in the words of help; without it, the texts are those of the operation. */
+  readonly table?: string
+  /** The document of --json; by default, the outline of the first one. */
+  readonly json?: string
+  /** What is said behind the outline of the document. */
+  readonly note?: string
+  /** By default, the same on one line. */
+  readonly ndjson?: string
+  /** What it prints where one of some options is typed. */
+  readonly with?: PrintedRecords & { readonly options: readonly string[] }
+  /** Finds what `--fields` can select, where that depends on the words that were typed. */
+  fields?(typed: TypedArgs): RecordFields
+}
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
@@ -20,41 +50,74 @@ export interface RecordFields {
    * Which names are valid in addition to `names`: with `from-response`, those of the records in the response; with
    * `any`, all, because a change must not end with a usage error after it was sent. Without it, none are.
    */
-  readonly others?: 'from-response' | 'any'
+  readonly others?: 'from-response' | 'any' | undefined
 }
-
-/** The fields of a command, or a function that finds them, where they depend on what was typed. */
-export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordFields)
 
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
+/** A command, as far as what it prints follows from it. */
+export interface PrintingCommand {
+  readonly operation?: Operation
+  readonly prints?: string | Prints
+}
+
 /** The fields of records, of which a command prints one or several; the columns have their formats. */
 export const fieldsOfRecords = (
-  records: readonly (RecordType | undefined)[],
+  records: readonly RecordType[],
   columns: readonly Column[] = [],
   others?: RecordFields['others'],
 ): RecordFields => ({
   // Few runs ask for them.
   get names() {
-    return [...new Set(records.flatMap(record => (record === undefined ? [] : fieldNames(record))))]
+    return [...new Set(records.flatMap(fieldNames))]
   },
   columns,
-  ...(others === undefined ? {} : { others }),
+  others,
 })
 
-/** The fields of a record of the service, which may have further ones, because the service can add some. */
-export const serviceFields = (record: RecordType | undefined, columns?: readonly Column[]): RecordFields =>
-  fieldsOfRecords([record], columns, 'from-response')
+/** What a command says itself of what it prints. */
+const ownPrints = ({ prints = {} }: PrintingCommand): Prints =>
+  typeof prints === 'string' ? { text: prints, documents: [] } : prints
 
-export const receiptFields = fieldsOfRecords([receiptRecord], receiptColumns)
+/** Returns what the records of a command are that sends an operation and says nothing itself. */
+function recordsOfOperation(operation: Operation): PrintedRecords {
+  const { response, document = response, decoder } = operation
+  const documents = document === undefined ? [] : [document]
+  const records = response === undefined ? [] : [response]
+  if (isChange(operation))
+    return {
+      documents: [...documents, receiptRecord],
+      records: [...records, receiptRecord],
+      columns: receiptColumns,
+    }
+  return decoder.expects === 'text'
+    ? { documents: documents.map(each => list(each)), records }
+    : { documents, records, isOpen: true }
+}
+
+function recordsOf(command: PrintingCommand, own: PrintedRecords): PrintedRecords {
+  const { operation } = command
+  return own.documents !== undefined || operation === undefined
+    ? own
+    : { ...recordsOfOperation(operation), ...own }
+}
 
 /** Returns what `--fields` can select from what a command prints; undefined where only its records say it. */
-export function fieldsOf(
-  { fields, operation }: { readonly fields?: FieldsDefinition; readonly operation?: Operation },
-  typed: TypedArgs,
-): RecordFields | undefined {
-  if (fields === undefined && operation !== undefined && isChange(operation)) return receiptFields
-  return typeof fields === 'function' ? fields(typed) : fields
+export function fieldsOf(command: PrintingCommand, typed: TypedArgs): RecordFields | undefined {
+  const { fields, with: others, ...usual } = ownPrints(command)
+  if (fields !== undefined) return fields(typed)
+  const isOther = others?.options.some(name => typed.has(name))
+  const printed = recordsOf(command, isOther ? { ...usual, ...others } : usual)
+  const { documents = [], records = documents.flatMap(each => fieldOf(each).record ?? []) } = printed
+  return records.length === 0
+    ? undefined
+    : fieldsOfRecords(records, printed.columns, printed.isOpen ? 'from-response' : undefined)
+}
+
+/** Returns the documents that a command prints with --json. */
+export function documentsOf(command: PrintingCommand): readonly (RecordType | Field)[] {
+  const { with: others, ...usual } = ownPrints(command)
+  return [...(recordsOf(command, usual).documents ?? []), ...(others?.documents ?? [])]
 }
 
 /** Returns the nearest name of a field. A name also counts by its last part: `reason` for `status.reason`. */
@@ -64,9 +127,23 @@ export function findSimilarField(name: string, names: readonly string[]): string
   return findSimilarName(name, names) ?? names.find(known => lastPart(known) === part)
 }
 
-/** Returns what a command prints: what it says itself, or what follows from its first operation. */
-export function outputOf(operation: Operation | undefined, prints: OutputDoc | undefined): OutputDoc {
-  if (prints !== undefined || operation === undefined) return prints ?? 'nothing'
+/** Returns what a command prints, in the words of help: its own, or those that follow from its operation. */
+export function outputOf(command: PrintingCommand): OutputDoc {
+  const { text, table, json, note, ndjson = 'the same, on one line', documents } = ownPrints(command)
+  if (text !== undefined) return text
+  if (table === undefined)
+    return command.operation === undefined ? 'nothing' : outputOfOperation(command.operation)
+  const [document] = documents ?? []
+  const outlined = document === undefined ? '' : outlineOf(fieldOf(document))
+  return { table, json: json ?? [outlined, note ?? []].flat().join('; '), ndjson }
+}
+
+const outlineOf = ({ record, isList }: Field): string => {
+  const text = record === undefined ? '' : outline(record)
+  return isList ? `[${text}]` : text
+}
+
+function outputOfOperation(operation: Operation): OutputDoc {
   if (operation.pages !== undefined)
     return {
       table: 'one row per record',

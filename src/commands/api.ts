@@ -108,8 +108,8 @@ function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFi
   const operation = findOperation(typed.get('operation')?.[0] ?? '')
   const isRead = typed.get('--method')?.[0]?.toLowerCase() === 'get'
   const isChange = operation === undefined ? !isRead : operation.recovery !== undefined
-  const record = operation?.document ?? operation?.response
-  return fieldsOfRecords([record], [], isChange ? 'any' : 'from-response')
+  const record = operation?.document ?? operation?.response ?? []
+  return fieldsOfRecords([record].flat(), [], isChange ? 'any' : 'from-response')
 }
 
 /** Returns a field `key=value` unchanged. Throws a usage error for any other text. */
@@ -204,9 +204,10 @@ export const definition = command({
   name: 'api',
   summary: 'Call any API operation and print the response unchanged',
   alsoSends: 'any',
-  prints:
-    'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
-  fields: responseFields,
+  prints: {
+    text: 'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
+    fields: responseFields,
+  },
   options: {
     operation: argument(anyOperation, `Operation, such as ${operationNames.join(', ')}`),
     method: option(choice(['get', 'post'], 'method'), 'HTTP method: get or post', {

@@ -1,4 +1,4 @@
-import { list, oneOf, outline, ownRecord, usual } from '../api/operations/fields.ts'
+import { list, oneOf, ownRecord, usual } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
@@ -7,7 +7,6 @@ import { exitCodeOf, isMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import { type Cli, command } from '../command/command.ts'
-import { fieldsOfRecords } from '../command/fields.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
 import { pluralize } from '../values/format.ts'
@@ -175,11 +174,10 @@ export const definition = command({
   exits: ['check-failed'],
   prints: {
     table: 'a checklist; on a pipe, one row per check',
-    json: `[${outline(checkRecord)}]`,
     ndjson: 'one check per line',
+    documents: [list(checkRecord)],
+    columns: checkColumns,
   },
-  documents: [list(checkRecord)],
-  fields: fieldsOfRecords([checkRecord], checkColumns),
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, cli) {
     const { printer, options } = cli

@@ -1,11 +1,9 @@
-import { sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { type Cli, command, drawsResults } from '../command/command.ts'
 import { repositoryOrAll } from '../command/common-inputs.ts'
 import { printRequests } from '../command/dry-run.ts'
-import { fieldsOfRecords } from '../command/fields.ts'
 import { flag } from '../command/inputs.ts'
 import { read } from '../command/send.ts'
 import { namedQueues, readQueues, reportUnread } from '../command/several-queues.ts'
@@ -239,7 +237,7 @@ export const definition = command({
     queues: flag('Also read each queue: its state, its pull requests and their ages are not in the metrics'),
   },
   // A record is a sample.
-  fields: fieldsOfRecords([sampleRecord], sampleColumns),
+  prints: { columns: sampleColumns },
   examples: [
     'mergeq metrics',
     'mergeq metrics --target-branch main',

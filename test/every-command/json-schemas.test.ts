@@ -1,7 +1,7 @@
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/base/json.ts'
-import { fieldsOf, receiptFields } from '../../src/command/fields.ts'
+import { fieldsOf, fieldsOfRecords } from '../../src/command/fields.ts'
 import { hasName } from '../../src/command/select-fields.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
@@ -186,7 +186,7 @@ test('every field of a record is a name', { timeout: 120_000 }, async () => {
     const { out } = await story.mergeq(`${line} -o ndjson`, { files })
     const command = allCommands.find(each => each.command === commandOf(line)) ?? {}
     const typed = line.split(' ').map(word => [word === '-f' ? '--file' : word, []] as const)
-    const record = fieldsOf(command, new Map(typed)) ?? receiptFields
+    const record = fieldsOf(command, new Map(typed)) ?? fieldsOfRecords([])
     const missing = documentsIn(out)
       .flatMap(document => namesIn(document as JsonObject))
       // The items of a list are selected as a whole.

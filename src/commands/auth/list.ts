@@ -1,8 +1,7 @@
-import { list, outline, ownRecord } from '../../api/operations/fields.ts'
+import { list, ownRecord } from '../../api/operations/fields.ts'
 import { isMergeqError, usageError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flagName } from '../../command/inputs.ts'
 import { logProfile } from '../../config/profile.ts'
 import { settingDefinition } from '../../config/setting-definitions.ts'
@@ -71,11 +70,11 @@ export const definition = command({
   summary: 'List profiles and where their tokens come from',
   prints: {
     table: 'one row per profile and origin; it sends no request and runs no program',
-    json: `[${outline(listedTokenRecord)}]; source is variable, file, program, store or none`,
+    note: 'source is variable, file, program, store or none',
     ndjson: 'one of these per line',
+    documents: [list(listedTokenRecord)],
+    columns: tokenColumns,
   },
-  documents: [list(listedTokenRecord)],
-  fields: fieldsOfRecords([listedTokenRecord], tokenColumns),
   examples: ['mergeq auth list', 'mergeq auth list --json'],
   async run(_, cli) {
     const { store } = cli.settings

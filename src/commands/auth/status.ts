@@ -1,9 +1,8 @@
-import { outline, ownRecord } from '../../api/operations/fields.ts'
+import { ownRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag } from '../../command/inputs.ts'
 import { logProfile, profileAndOrigin } from '../../config/profile.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
@@ -71,11 +70,10 @@ export const definition = command({
   exits: ['auth', 'unavailable'],
   prints: {
     table: 'the source, origin and last characters of the token, and whether the service accepts it',
-    json: `${outline(statusRecord)}; verification is accepted, rejected, unavailable or skipped`,
-    ndjson: 'the same, on one line',
+    note: 'verification is accepted, rejected, unavailable or skipped',
+    documents: [statusRecord],
+    columns: facts,
   },
-  documents: [statusRecord],
-  fields: fieldsOfRecords([statusRecord], facts),
   options: { noVerify: flag('Do not send the token to the service') },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async run({ noVerify }, cli) {

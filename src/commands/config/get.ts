@@ -1,7 +1,6 @@
-import { outline, ownRecord } from '../../api/operations/fields.ts'
+import { ownRecord } from '../../api/operations/fields.ts'
 import { MergeqError } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { keyArgument } from './shared/key.ts'
 
@@ -11,9 +10,7 @@ export const definition = command({
   name: 'config get',
   summary: 'Print the value of a setting',
   exits: ['not-found'],
-  prints: { table: 'the value', json: outline(settingRecord), ndjson: 'the same, on one line' },
-  documents: [settingRecord],
-  fields: fieldsOfRecords([settingRecord], columns(['VALUE', 'value'])),
+  prints: { table: 'the value', documents: [settingRecord], columns: columns(['VALUE', 'value']) },
   options: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, { settings, printer }) {

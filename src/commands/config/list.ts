@@ -1,8 +1,7 @@
-import { list, optional, outline, ownRecord } from '../../api/operations/fields.ts'
+import { list, optional, ownRecord } from '../../api/operations/fields.ts'
 import { failureOrThrow } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag } from '../../command/inputs.ts'
 import { describeCiSystem } from '../../config/ci-systems.ts'
 import { logProfile } from '../../config/profile.ts'
@@ -37,14 +36,11 @@ export const definition = command({
   prints: {
     table:
       'one row per setting that has a value; with --show-origin, also for pull request, head commit and CI system',
-    json: `[${outline(listedSettingRecord)}]; with --show-origin, also "origin"`,
+    note: 'with --show-origin, also "origin"',
     ndjson: 'one setting per line',
+    documents: [list(listedSettingRecord)],
+    columns: columns(['KEY', 'key'], ['VALUE', 'value'], ['ORIGIN', 'origin']),
   },
-  documents: [list(listedSettingRecord)],
-  fields: fieldsOfRecords(
-    [listedSettingRecord],
-    columns(['KEY', 'key'], ['VALUE', 'value'], ['ORIGIN', 'origin']),
-  ),
   options: { showOrigin: flag('Show where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, cli) {

@@ -1,11 +1,10 @@
 import { incompleteListError, type ListEnd } from '../../api/list.ts'
-import { extended, list, optional, outline, ownRecord } from '../../api/operations/fields.ts'
+import { extended, list, optional, ownRecord } from '../../api/operations/fields.ts'
 import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { isOutage, MergeqError, usageError } from '../../base/errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { openInput } from '../../command/input-files.ts'
 import { flagInput, type Input, option } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
@@ -170,13 +169,12 @@ export const definition = command({
     windowOnly: windowOnlyInput,
   },
   set: setOf(listTests),
-  documents: [gateRecord],
-  fields: fieldsOfRecords([verdictRecord], verdictColumns),
   exits: ['check-failed'],
   prints: {
     table: 'the result, in one line',
-    json: outline(gateRecord),
-    ndjson: 'the same, on one line',
+    documents: [gateRecord],
+    records: [verdictRecord],
+    columns: verdictColumns,
   },
   examples: [
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',

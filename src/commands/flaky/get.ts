@@ -3,7 +3,6 @@ import { usageError } from '../../base/errors.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { argument, flagInput, option } from '../../command/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
@@ -156,7 +155,7 @@ export const definition = command({
     web: webOption,
   },
   set: setOf(getTestDetails, { testId: testArgument }),
-  fields: serviceFields(getTestDetails.response, factColumns),
+  prints: { columns: factColumns },
   exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',

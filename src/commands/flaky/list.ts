@@ -4,7 +4,6 @@ import { listFailingTests, type TestOrder } from '../../api/operations/tests.ts'
 import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { limitInput } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { flagName, type Input, paramInput } from '../../command/inputs.ts'
 import { type ListEnding, runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
@@ -82,7 +81,7 @@ export const definition = command({
     sort: listSort,
   },
   set: setOf(listFailingTests),
-  fields: serviceFields(listFailingTests.response, csvColumns),
+  prints: { columns: csvColumns },
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',

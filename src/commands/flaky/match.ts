@@ -5,7 +5,6 @@ import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests
 import { isOutage, MergeqError, usageError } from '../../base/errors.ts'
 import { getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { expandFiles, openInput } from '../../command/input-files.ts'
 import { flag, type Input, option } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
@@ -217,13 +216,14 @@ export const definition = command({
     windowOnly: windowOnlyInput,
   },
   set: setOf(listTests),
-  documents: [reportRecord],
-  fields: fieldsOfRecords([matchRecord], matchColumns),
   exits: ['check-failed'],
   prints: {
     table: 'one row per failed test, new failures first',
     json: outline(reportRecord, 'counts', 'tests'),
     ndjson: `one failed test per line: ${outline(matchRecord)}`,
+    documents: [reportRecord],
+    records: [matchRecord],
+    columns: matchColumns,
   },
   examples: [
     'mergeq flaky match junit.xml --since 7d',

@@ -2,7 +2,6 @@ import { listQuarantinedTests } from '../../api/operations/tests.ts'
 import { getString } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
 import { limitInput } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { type Column, columns } from '../../output/view.ts'
@@ -50,7 +49,7 @@ export const definition = command({
     limit: limitInput(listQuarantinedTests.params.limit),
   },
   set: setOf(listQuarantinedTests),
-  fields: serviceFields(listQuarantinedTests.response, quarantinedColumns),
+  prints: { columns: quarantinedColumns },
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
   run: (values, cli) =>
     runList(cli, listQuarantinedTests, values, {

@@ -1,7 +1,6 @@
 import { listUnhealthyTests, unhealthyOrder } from '../../api/operations/tests.ts'
 import { command } from '../../command/command.ts'
 import { limitInput } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { type Column, columns } from '../../output/view.ts'
@@ -37,7 +36,7 @@ export const definition = command({
     limit: limitInput(listUnhealthyTests.params.limit),
   },
   set: setOf(listUnhealthyTests),
-  fields: serviceFields(listUnhealthyTests.response, unhealthyColumns),
+  prints: { columns: unhealthyColumns },
   examples: [
     'mergeq flaky unhealthy --status broken',
     'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',

@@ -1,11 +1,10 @@
 import { limitPrograms } from '../../api/limit-programs.ts'
-import { outline } from '../../api/operations/fields.ts'
 import { startWaitTime } from '../../api/wait-time.ts'
 import { failureOrThrow } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag } from '../../command/inputs.ts'
 import { listHeads } from '../../config/git.ts'
-import { hookFields, installedHookRecord, installHook } from './shared/hook-file.ts'
+import { installedHookRecord, installHook, shownHook } from './shared/hook-file.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
 async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
@@ -27,11 +26,10 @@ export const definition = command({
   exits: ['refused'],
   prints: {
     table: 'the path of the hook and what was done; with core.hooksPath, the line to add to a hook',
-    json: `${outline(installedHookRecord)}; did is installed or nothing; with core.hooksPath also "line" and "setIn"`,
-    ndjson: 'the same, on one line',
+    note: 'did is installed or nothing; with core.hooksPath also "line" and "setIn"',
+    documents: [installedHookRecord],
+    ...shownHook,
   },
-  documents: [installedHookRecord],
-  fields: hookFields,
   options: { failClosed: flag('Also block a push if the queue cannot be read') },
   examples: ['mergeq guard install', 'mergeq guard install --fail-closed'],
   async run({ failClosed }, cli) {

@@ -1,6 +1,5 @@
-import { outline } from '../../api/operations/fields.ts'
 import { command } from '../../command/command.ts'
-import { hookFields, hookRecord, uninstallHook } from './shared/hook-file.ts'
+import { hookRecord, shownHook, uninstallHook } from './shared/hook-file.ts'
 
 export const definition = command({
   name: 'guard uninstall',
@@ -9,11 +8,10 @@ export const definition = command({
   exits: ['refused'],
   prints: {
     table: 'the path of the hook and what was done',
-    json: `${outline(hookRecord)}; did is removed or nothing`,
-    ndjson: 'the same, on one line',
+    note: 'did is removed or nothing',
+    documents: [hookRecord],
+    ...shownHook,
   },
-  documents: [hookRecord],
-  fields: hookFields,
   examples: ['mergeq guard uninstall'],
   run: (_, cli) => uninstallHook(cli),
 })

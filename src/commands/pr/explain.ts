@@ -1,5 +1,4 @@
 import { explainPullRequest } from '../../api/operations/conclusions.ts'
-import { outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getPartialPullRequest } from '../../api/operations/partial-pull-request.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
@@ -7,7 +6,6 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import type { Input } from '../../command/inputs.ts'
 import { pullRequests, queueOfSettings, setOf } from '../../command/values.ts'
 import { isOtherAddress, testRunInAddress } from '../../values/test-run.ts'
@@ -39,13 +37,11 @@ export const definition = command({
     web: webOption,
   },
   set: setOf(explainPullRequest),
-  documents: [explanationRecord],
-  fields: fieldsOfRecords([explanationRecord]),
   prints: {
     table:
       'the verdict, the reasons, the next steps, and whether to submit again; of several pull requests, their numbers first',
-    json: outline(explanationRecord),
     ndjson: 'the same, on one line for each pull request',
+    documents: [explanationRecord],
   },
   examples: [
     'mergeq pr explain 123',

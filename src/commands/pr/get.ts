@@ -8,7 +8,6 @@ import { anyField, recordDecoder } from '../../api/response.ts'
 import { getNumber } from '../../base/json.ts'
 import { type Cli, command, drawsResults } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { flag, type Input, option, paramInput } from '../../command/inputs.ts'
 import { forEach, isSheet, read, readForPerson, send, webPage } from '../../command/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../command/values.ts'
@@ -67,8 +66,12 @@ export const definition = command({
     web: webOption,
   },
   set: setOf(getSubmittedPullRequest),
-  documents: [shownPullRequestRecord, listedPullRequestRecord],
-  fields: serviceFields(listedPullRequestRecord, [...recordColumns, ...placeColumns]),
+  prints: {
+    documents: [shownPullRequestRecord, listedPullRequestRecord],
+    records: [listedPullRequestRecord],
+    columns: [...recordColumns, ...placeColumns],
+    isOpen: true,
+  },
   exits: outcomes,
   examples: [
     'mergeq pr get 123',

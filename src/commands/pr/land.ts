@@ -1,7 +1,6 @@
 import { oneOf, optional, outline, ownRecord } from '../../api/operations/fields.ts'
 import { cancelPullRequest, submissionParams, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { paramsTogether, pullRequests, setOf } from '../../command/values.ts'
 import { waitInputs } from '../../command/wait-inputs.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
@@ -34,9 +33,10 @@ export const definition = command({
     table: 'the result of each pull request, as `mergeq pr wait` prints it',
     json: 'one result per pull request, that of `mergeq pr wait` with "submitted" and "attempts"',
     ndjson: `the lines of \`mergeq pr wait\`, and one line per submission, ${outline(attemptRecord)}`,
+    documents: [resultRecord],
+    records: [resultRecord, changeRecord, attemptRecord],
+    columns: waitColumns,
   },
-  documents: [resultRecord],
-  fields: fieldsOfRecords([resultRecord, changeRecord, attemptRecord], waitColumns),
   examples: [
     'mergeq pr land 123',
     'mergeq pr land 123 --attempts 5 --timeout 4h',

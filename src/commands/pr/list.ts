@@ -3,7 +3,6 @@ import { listPullRequests } from '../../api/operations/pull-requests.ts'
 import { usageError } from '../../base/errors.ts'
 import { command, userOf } from '../../command/command.ts'
 import { cutListSentence, limitInput } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { type Input, paramInput } from '../../command/inputs.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
@@ -96,7 +95,7 @@ export const definition = command({
     states,
   },
   set: setOf(listPullRequests),
-  fields: serviceFields(listPullRequests.response, listColumns),
+  prints: { columns: listColumns },
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',

@@ -11,7 +11,6 @@ import { receiptRecord } from '../../api/operations/receipts.ts'
 import { checkHead, resolveHead } from '../../api/reads/head-commit.ts'
 import { usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, flagInput, type Input, optionName } from '../../command/inputs.ts'
 import { forEach, readForPerson, send, show } from '../../command/send.ts'
 import { paramsTogether, pullRequests, setOf } from '../../command/values.ts'
@@ -92,12 +91,15 @@ export const definition = command({
       'one sentence per pull request; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
     json: `one result (a receipt) per pull request, ${outline(submitReceiptRecord)}; with --wait, that of the wait with "submitted"`,
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
+    documents: [submitReceiptRecord],
+    columns: receiptColumns,
+    with: {
+      options: ['--wait'],
+      documents: [resultRecord],
+      records: [resultRecord, changeRecord],
+      columns: waitColumns,
+    },
   },
-  documents: [submitReceiptRecord, resultRecord],
-  fields: typed =>
-    typed.has('--wait')
-      ? fieldsOfRecords([resultRecord, changeRecord], waitColumns)
-      : fieldsOfRecords([submitReceiptRecord], receiptColumns),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',

@@ -7,7 +7,6 @@ import { get, getArray, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { argsForPullRequest, pullRequestOption, webOption } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { serviceFields } from '../../command/fields.ts'
 import type { Input, OptionDefinition } from '../../command/inputs.ts'
 import { forOne, read, show, webPage } from '../../command/send.ts'
 import { pullRequestOf, setOf } from '../../command/values.ts'
@@ -214,7 +213,7 @@ export const definition = command({
   },
   set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: flagPullRequest }),
   // A row is made from several fields: a check run and a status have other names for the same thing.
-  fields: serviceFields(getMergeQueueTestingDetails.response, checkColumns),
+  prints: { columns: checkColumns },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
   async run({ wanted, web }, cli) {
     if (cli.options.dryRun) return printRequests(cli, getMergeQueueTestingDetails, [wanted])

@@ -3,7 +3,6 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { pullRequests, setOf } from '../../command/values.ts'
 import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
@@ -51,9 +50,10 @@ export const definition = command({
       'the result of each pull request, with failing checks and next commands (on a pipe, one row; in Markdown, with reason, URL and failing checks); changes go to standard error',
     json: `one result per pull request: ${outline(resultRecord)}, and "failingChecks" if it failed`,
     ndjson: `one line per change, ${outline(changeRecord)}, then the results`,
+    documents: [resultRecord],
+    records: [resultRecord, changeRecord],
+    columns: waitColumns,
   },
-  documents: [resultRecord],
-  fields: fieldsOfRecords([resultRecord, changeRecord], waitColumns),
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',

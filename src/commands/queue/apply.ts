@@ -17,7 +17,6 @@ import { yesOption } from '../../command/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../command/confirm.ts'
 import { withoutDryRun } from '../../command/dry-run.ts'
 import { each, reportErrors } from '../../command/each.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
@@ -131,13 +130,14 @@ export const definition = command({
   summary: 'Apply queue settings from files; other settings stay as they are',
   alsoSends: [updateQueue, getQueue, createQueue],
   // --dry-run prints the differences.
-  documents: [resultRecord],
-  fields: fieldsOfRecords([resultRecord, differenceRecord], resultColumns),
   exits: ['not-found', 'differs', 'stale', 'output'],
   prints: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
     json: `one result (a receipt) per queue: ${outline(resultRecord)}, with the settings of before and after that changed, and those that are not visible yet in "notApplied"`,
     ndjson: 'the same, one per line',
+    documents: [resultRecord],
+    records: [resultRecord, differenceRecord],
+    columns: resultColumns,
   },
   options: {
     file: fileInput,

@@ -1,11 +1,4 @@
-import {
-  failureFields,
-  list,
-  oneOf,
-  outline,
-  ownRecord,
-  queueNameFields,
-} from '../../api/operations/fields.ts'
+import { failureFields, list, oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -18,7 +11,6 @@ import { memoize } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { outlastRateLimit, reportErrors } from '../../command/each.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
 import { forEachQueue, type NamedQueue, queueNameColumns } from '../../command/several-queues.ts'
@@ -292,14 +284,18 @@ export const definition = command({
   exits: ['check-failed', 'incomplete'],
   prints: {
     table: 'one row per condition; with --all or --file, one row per queue',
-    json: `${outline(queueCheckRecord)}; with --all or --file, a list of them`,
+    note: 'with --all or --file, a list of them',
     ndjson: 'one condition per line; with --all or --file, one queue per line',
+    documents: [queueCheckRecord],
+    records: [conditionRecord],
+    columns: conditionColumns,
+    with: {
+      options: ['--all', '--file'],
+      documents: [list(queueCheckRecord)],
+      records: [queueCheckRecord],
+      columns: queueCheckColumns,
+    },
   },
-  documents: [queueCheckRecord, list(queueCheckRecord)],
-  fields: typed =>
-    typed.has('--all') || typed.has('--file')
-      ? fieldsOfRecords([queueCheckRecord], queueCheckColumns)
-      : fieldsOfRecords([conditionRecord], conditionColumns),
   options: {
     queue: unlessSeveral(queueInput),
     maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),

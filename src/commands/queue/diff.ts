@@ -1,11 +1,10 @@
 import { callOperation } from '../../api/call.ts'
-import { list, optional, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
+import { list, optional, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { type FlagInput, flag, option } from '../../command/inputs.ts'
 import { type NamedQueue, namedQueues } from '../../command/several-queues.ts'
 import { queueKey, queueName } from '../../values/repository.ts'
@@ -111,13 +110,14 @@ export const definition = command({
   name: 'queue diff',
   summary: 'Compare queue settings with files, or with those of another queue',
   alsoSends: [getQueue, getMergeQueueMetrics],
-  documents: [diffRecord],
-  fields: fieldsOfRecords([differenceRecord], differenceColumns),
   exits: ['differs'],
   prints: {
     table: 'one row per setting that differs, with the live value and the value in the file',
-    json: `${outline(diffRecord)}; a queue that could not be read has "exit" and "message"`,
+    note: 'a queue that could not be read has "exit" and "message"',
     ndjson: 'one difference per line',
+    documents: [diffRecord],
+    records: [differenceRecord],
+    columns: differenceColumns,
   },
   options: {
     file: fileUnlessBranch,

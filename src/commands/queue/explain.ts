@@ -1,5 +1,4 @@
 import { explainQueue } from '../../api/operations/conclusions.ts'
-import { outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getPartialPullRequest } from '../../api/operations/partial-pull-request.ts'
 import { getMergeQueueTestingDetails, listPullRequests } from '../../api/operations/pull-requests.ts'
@@ -8,7 +7,6 @@ import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { nextCommands, nextQueueCommands } from '../../explain/next-commands.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
@@ -24,13 +22,11 @@ export const definition = command({
   ],
   options: { queue: unlessSeveral(queueInput), ...severalQueues('Explain') },
   set: setOf(explainQueue),
-  documents: [queueExplanationRecord],
-  fields: fieldsOfRecords([queueExplanationRecord]),
   prints: {
     table:
       'the verdict, the reasons, the pull request at the head, those that are not ready, and the next steps',
-    json: `${outline(queueExplanationRecord)}; with --all or --file, one per queue`,
-    ndjson: 'the same, on one line',
+    note: 'with --all or --file, one per queue',
+    documents: [queueExplanationRecord],
   },
   examples: [
     'mergeq queue explain',

@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { nested, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
+import { ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { isSameSetting } from '../../api/operations/queue-settings.ts'
 import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
@@ -245,8 +245,11 @@ export const definition = command({
   summary: 'Export queue settings to a file for version control',
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['not-found'],
-  documents: [nested(ownRecord({ ...queueNameFields, settings: queueSettingsRecord }))],
-  prints: 'the settings as YAML, or as JSON with --json; nothing with --file',
+  prints: {
+    text: 'the settings as YAML, or as JSON with --json; nothing with --file',
+    documents: [ownRecord({ ...queueNameFields, settings: queueSettingsRecord })],
+    isOpen: true,
+  },
   options: {
     file: option(
       fileName('file|directory'),

@@ -12,11 +12,11 @@ export const definition = command({
   alsoSends: [getMergeQueueMetrics, getSubmittedPullRequests],
   options: { ...paramsOf(getQueue) },
   set: setOf(getQueue),
-  fields: selectableFields,
   prints: {
     table: 'a table on a terminal; on a pipe, tab-separated rows',
     json: 'the document from the service',
     ndjson: 'a pull request of the queue per line; with --fields of the queue, the queue',
+    fields: selectableFields,
   },
   examples: [
     'mergeq queue get',

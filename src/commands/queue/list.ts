@@ -5,7 +5,6 @@ import { queueSummaryRecord } from '../../api/operations/records.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { repositoryOrAll } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
 import {
@@ -94,18 +93,14 @@ export const definition = command({
     file: queuesFile('List'),
     includeState: flag('Read each queue for its state and mode, which the metrics do not say'),
   },
-  documents: [list(listedQueueRecord)],
-  fields(typed) {
-    const includeState = typed.has('--include-state')
-    return fieldsOfRecords(
-      [includeState ? listedQueueRecord : queueSummaryRecord],
-      queueColumns(includeState),
-    )
-  },
   prints: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
     json: `a list of ${outline(queueSummaryRecord)}; with --include-state also "state" and "mode", null for a queue that cannot be read`,
     ndjson: 'one queue per line',
+    documents: [list(listedQueueRecord)],
+    records: [queueSummaryRecord],
+    columns: queueColumns(false),
+    with: { options: ['--include-state'], records: [listedQueueRecord], columns: queueColumns(true) },
   },
   examples: [
     'mergeq queue list',

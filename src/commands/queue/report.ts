@@ -1,5 +1,4 @@
 import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
-import { outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { queueReportRecord } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -8,7 +7,6 @@ import type { MergeqError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flagName, paramInput } from '../../command/inputs.ts'
 import { readListOf } from '../../command/lists.ts'
 import { queueInput } from '../../command/values.ts'
@@ -211,12 +209,11 @@ export const definition = command({
     until: paramInput('until', testRunRange.until),
     maxPages: paramInput('maxPages', listTestRuns.params.maxPages),
   },
-  documents: [queueReportRecord],
-  fields: fieldsOfRecords([queueReportRecord], measureColumns),
   prints: {
     table: 'one row per measure, each with its total',
-    json: `${outline(queueReportRecord)}; "before" is null if it was not read; with --all or --file, one per queue`,
-    ndjson: 'the same, on one line',
+    note: '"before" is null if it was not read; with --all or --file, one per queue',
+    documents: [queueReportRecord],
+    columns: measureColumns,
   },
   examples: [
     'mergeq queue report',

@@ -1,4 +1,3 @@
-import { listedTestingResultRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
@@ -10,7 +9,6 @@ import {
   pullRequestOption,
   queueOrPullRequest,
 } from '../../command/common-inputs.ts'
-import { serviceFields } from '../../command/fields.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { type Column, columns, placeColumns, withLinks, withPlaceColumns } from '../../output/view.ts'
@@ -70,7 +68,7 @@ export const definition = command({
     limit: limitInput(listTestRuns.params.limit),
   },
   set: setOf(listTestRuns),
-  fields: serviceFields(listedTestingResultRecord, [...runColumns, ...placeColumns]),
+  prints: { columns: [...runColumns, ...placeColumns] },
   examples: [
     'mergeq queue runs',
     'mergeq queue runs --since 7d --outcome failed',

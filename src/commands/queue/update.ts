@@ -1,15 +1,14 @@
 import { type CallResult, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { outline } from '../../api/operations/fields.ts'
-import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
+import { getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { receiptRecord } from '../../api/operations/receipts.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { withoutDryRun } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { forOne, readForPerson, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { columns, keyValueTable, type Result, receiptColumns } from '../../output/view.ts'
+import { columns, keyValueTable, type Result } from '../../output/view.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 import { describeUpdate, type Settings, suggestUndo } from './shared/setting-changes.ts'
 
@@ -33,12 +32,10 @@ export const definition = command({
   alsoSends: [getQueue],
   options: { ...paramsOf(updateQueue) },
   set: setOf(updateQueue),
-  fields: fieldsOfRecords([queueSettingsRecord, receiptRecord], receiptColumns),
   prints: {
     table:
       'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery (how sure the result is), message',
     json: `the document from the service, or else the result of the change (a receipt): ${outline(receiptRecord)}`,
-    ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
   async run(values, cli) {

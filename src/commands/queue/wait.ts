@@ -1,4 +1,4 @@
-import { oneOf, outline, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
+import { oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../base/errors.ts'
@@ -6,7 +6,6 @@ import { getArray, type JsonObject } from '../../base/json.ts'
 import { type Cli, command, drawsResults, timeOfWait } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { reportErrors, withResource } from '../../command/each.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { option } from '../../command/inputs.ts'
 import { explainNotFound } from '../../command/send.ts'
 import { queueInput, setOf } from '../../command/values.ts'
@@ -118,11 +117,10 @@ export const definition = command({
   prints: {
     table:
       'the result (on a pipe, one row); with --all or --file, one per queue; changes go to standard error',
-    json: `${outline(queueWaitRecord)}; with --all or --file, one per queue`,
-    ndjson: 'the same, on one line',
+    note: 'with --all or --file, one per queue',
+    documents: [queueWaitRecord],
+    columns: resultColumns,
   },
-  documents: [queueWaitRecord],
-  fields: fieldsOfRecords([queueWaitRecord], resultColumns),
   examples: [
     'mergeq queue wait --timeout 30m',
     'mergeq queue wait --until empty --json',

@@ -10,7 +10,6 @@ import { mostSevere, usageError } from '../../base/errors.ts'
 import { maxConcurrent } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../command/fields.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { waitInputs } from '../../command/wait-inputs.ts'
@@ -100,15 +99,13 @@ export const definition = command({
   set: setOf(getQueue),
   exits: ['timed-out'],
   timeLimit: args => (args.has('--for') ? { option: '--for' } : undefined),
-  documents: [queueRecord],
-  fields: fieldsOfRecords(
-    [queueChangeRecord, ownRecord({ ...submitterFields, ...serviceWordFields }), queueRecord],
-    queueChangeColumns,
-  ),
   prints: {
     table: 'a live view on a terminal; elsewhere, and with --all or --file, one line per change',
     json: 'the current queue; requires --once',
     ndjson: `one {"type":"queue"} line per queue, then ${outline(queueChangeRecord)} lines; a pull request that left the queue also has ${quoted(submitterFields)} if known, and ${quoted(serviceWordFields)}; with --heartbeat also ${outline(heartbeatRecord)}`,
+    documents: [queueRecord],
+    records: [queueChangeRecord, ownRecord({ ...submitterFields, ...serviceWordFields }), queueRecord],
+    columns: queueChangeColumns,
   },
   examples: [
     'mergeq queue watch',

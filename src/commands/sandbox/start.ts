@@ -15,8 +15,8 @@ export const definition = command({
     table: 'on a terminal, the lines to paste in another terminal; on a pipe, the JSON line',
     json: `one line when the sandbox is ready: ${outline(readyRecord)}`,
     ndjson: 'the same',
+    documents: [readyRecord],
   },
-  documents: [readyRecord],
   options: serverOptions,
   examples: ['mergeq sandbox start --port 8080 --scenario failure'],
   async run(values, cli) {

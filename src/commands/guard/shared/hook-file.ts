@@ -2,7 +2,6 @@ import { extended, optional, ownRecord } from '../../../api/operations/fields.ts
 import { MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { previewRecord, printPreview } from '../../../command/dry-run.ts'
-import { fieldsOfRecords } from '../../../command/fields.ts'
 import { joinPath, parentDirectory } from '../../../config/store.ts'
 import { withoutTokens } from '../../../config/token-program.ts'
 import type { Host } from '../../../host/host.ts'
@@ -79,10 +78,11 @@ export const installedHookRecord = extended(hookRecord, {
   setIn: optional('string'),
 })
 
-export const hookFields = fieldsOfRecords(
-  [installedHookRecord, previewRecord],
-  [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
-)
+/** What the commands print of a hook, in a dry run too. */
+export const shownHook = {
+  records: [installedHookRecord, previewRecord],
+  columns: [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
+}
 
 /** The hook of another program, and the file that names its folder. */
 interface OtherHook {

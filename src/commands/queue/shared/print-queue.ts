@@ -7,7 +7,7 @@ import { usageError } from '../../../base/errors.ts'
 import { getArray, isObject } from '../../../base/json.ts'
 import { type Cli, readsMore, userOf } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
-import { fieldsOfRecords, type RecordFields, serviceFields } from '../../../command/fields.ts'
+import { fieldsOfRecords, type RecordFields } from '../../../command/fields.ts'
 import { hasName } from '../../../command/select-fields.ts'
 import { read, show } from '../../../command/send.ts'
 import type { ParsedArgs } from '../../../config/settings.ts'
@@ -31,9 +31,9 @@ const position: Column = { title: 'position', path: 'position', format: 'number'
 
 const csvColumns = [...pullRequestCsvColumns, position]
 
-const queueFields = serviceFields(queueRecord)
+const queueFields = fieldsOfRecords([queueRecord], [], 'from-response')
 
-const entryFields = serviceFields(entryRecord, entryColumns)
+const entryFields = fieldsOfRecords([entryRecord], entryColumns, 'from-response')
 
 /**
  * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.

@@ -7,12 +7,12 @@ import type { Cli } from '../../../../command/command.ts'
 import { canPrompt, confirm, promptError } from '../../../../command/confirm.ts'
 import { withoutDryRun } from '../../../../command/dry-run.ts'
 import { outlastRateLimit } from '../../../../command/each.ts'
-import { fieldsOfRecords, receiptFields } from '../../../../command/fields.ts'
 import { flag, option } from '../../../../command/inputs.ts'
 import { sendChange } from '../../../../command/send.ts'
 import { forEachQueue, type NamedQueue } from '../../../../command/several-queues.ts'
 import { queueInput } from '../../../../command/values.ts'
 import { isSameState, stateWords } from '../../../../domain/states.ts'
+import { receiptColumns } from '../../../../output/view.ts'
 import { type Queue, repositoryName } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
@@ -50,16 +50,18 @@ export const stateCommand = {
     yes: flag('Skip the confirmation prompt (--all, --file)', { short: 'y' }),
   },
   set: setOfState,
-  documents: [receiptRecord, list(stateChangeRecord)],
-  fields: (typed: ReadonlyMap<string, unknown>) =>
-    ['--all', '--file', '--from'].some(name => typed.has(name))
-      ? fieldsOfRecords([stateChangeRecord], stateChangeColumns)
-      : receiptFields,
   prints: {
     table:
       'one sentence (on a pipe, the row pr, ok, delivery (how sure the result is), message); with --all or --file, one row per queue',
     json: `the result of the change (a receipt): ${outline(receiptRecord)}; with --all or --file, a list of ${outline(stateChangeRecord)}`,
     ndjson: 'the same, one per line',
+    documents: [receiptRecord],
+    columns: receiptColumns,
+    with: {
+      options: ['--all', '--file', '--from'],
+      documents: [list(stateChangeRecord)],
+      columns: stateChangeColumns,
+    },
   },
 }
 
