@@ -60,7 +60,7 @@ const slowFiles = [
   'process/target-recipes',
   'process/completion',
   'process/release',
-  'process/merge-recipes',
+  'process/recipes',
   'process/pr-wait',
   'process/github-action',
   'process/library-server',
@@ -77,7 +77,6 @@ const slowFiles = [
   'process/library-project',
   'process/library-bundle',
   'process/guard',
-  'process/ci-recipes',
 ]
 
 class SlowFilesFirst extends BaseSequencer {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { parse } from 'yaml'
+import { stepsOf } from '../support/ci-runner.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
 import {
   adaptForTest,
@@ -9,7 +10,6 @@ import {
   notRunnable,
   openDocumentSandbox,
   place,
-  scriptsOf,
   sh,
 } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
@@ -66,10 +66,14 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
       (line, index, all) => line !== '' && line !== all[index - 1] && !/nothing here is real/.test(line),
     )
 
-// ci-recipes.test.ts runs those of docs/ci.md.
+// recipes.test.ts runs those of docs/ci.md and docs/github-action.md.
 // library-project.test.ts runs docs/testing.md, and library-server.test.ts the server of docs/library.md.
 const guides = documents.filter(
-  path => path !== 'docs/ci.md' && path !== 'docs/testing.md' && blocksOf(path).length > 0,
+  path =>
+    path !== 'docs/ci.md' &&
+    path !== 'docs/github-action.md' &&
+    path !== 'docs/testing.md' &&
+    blocksOf(path).length > 0,
 )
 
 describe.each(guides)('%s', { timeout: 90_000 }, path => {
@@ -116,9 +120,10 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     json: ({ text }) => writeFileSync(join(folder, '.mergeq.json'), text),
     async yaml({ text }) {
       const document = parse(text)
-      for (const { shell, script } of scriptsOf(document)) {
+      for (const { run = '' } of stepsOf(document)) {
+        if (notRunnable[run] !== undefined) continue
         const env = { ...sandbox.env, GITHUB_STEP_SUMMARY: join(folder, 'summary') }
-        expect(await sh(['bash', shell, '-c', script], folder, env)).toMatchObject({ code: 0 })
+        expect(await sh(['bash', '-e', '-c', run], folder, env)).toMatchObject({ code: 0 })
       }
       if (document.jobs === undefined) writeFileSync(join(folder, 'queue.yaml'), text)
     },

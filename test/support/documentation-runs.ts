@@ -29,7 +29,7 @@ export const notRunnable: Variables = {
     'it installs for the whole machine; test/process/package.test.ts installs what is packed',
   'npm i -g mergeq': 'it needs a registry; test/process/package.test.ts installs what is packed',
   'npm i -g "${MERGEQ_PACKAGE:?Set it to mergeq with a version, or to the file of a build}"':
-    'the same; test/process/merge-recipes.test.ts runs it with another npm',
+    'the same; test/process/recipes.test.ts runs it with another npm',
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
   'mergeq queue apply -f before.json':
     'the record is written only if something changes; test/commands/queue/undo.test.ts undoes',
@@ -74,8 +74,6 @@ addProgram(
     *) echo '["cart"]' ;;
   esac`,
 )
-// The head of a pull request.
-addProgram('gh', `echo "\${HEAD_NOW-$LABELED}"`)
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
@@ -188,37 +186,4 @@ export async function openDocumentSandbox(folder: string, { isReal = false } = {
       return mergeq(words, { env, clock, spawn, files: Object.fromEntries(files), ...setting })
     },
   }
-}
-
-/** A part of a pipeline: a whole one, a job, or a step, of any of the systems. */
-export interface Part {
-  readonly env?: Variables
-  /** What GitLab and CircleCI call `env`. */
-  readonly variables?: Variables
-  readonly environment?: Variables
-  readonly steps?: readonly (Part | string)[]
-  readonly jobs?: Readonly<Record<string, Part>>
-  readonly run?: string
-  readonly command?: string
-  readonly script?: string | readonly string[]
-}
-
-/**
- * The scripts of a recipe, in order, each with the variables that the recipe sets for it and as its system
- * runs it.
- */
-export function scriptsOf(
-  part: Part,
-  outer: Variables = {},
-): readonly { shell: string; script: string; env: Variables }[] {
-  const env = { ...outer, ...part.env, ...part.variables, ...part.environment }
-  const own = (shell: string, script: string | undefined) =>
-    script === undefined || notRunnable[script] !== undefined ? [] : [{ shell, script, env }]
-  const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
-  return [
-    ...own('-e', part.run),
-    ...own('-e', part.command),
-    ...own('-eo pipefail', [part.script ?? []].flat().join('\n') || undefined),
-    ...below.flatMap(one => (typeof one === 'string' ? [] : scriptsOf(one, env))),
-  ]
 }

@@ -1,0 +1,248 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parse } from 'yaml'
+import { head } from './ci-jobs.ts'
+import { adaptForTest, residentPrograms, sh, type Variables } from './documentation-runs.ts'
+
+/** A step of a pipeline of any system. */
+export interface Step {
+  readonly id?: string
+  readonly if?: string
+  readonly uses?: string
+  readonly run?: string
+  readonly shell?: string
+  readonly with?: Readonly<Record<string, string | boolean>>
+  readonly env?: Variables
+}
+
+/** A part of a pipeline: a whole one, a job, or a step. */
+export interface Part extends Step {
+  /** What GitLab and CircleCI call `env`. */
+  readonly variables?: Variables
+  readonly environment?: Variables
+  readonly steps?: readonly (Part | string)[]
+  readonly jobs?: Readonly<Record<string, Part>>
+  /** What other systems call `run`. */
+  readonly command?: string
+  readonly script?: string | readonly string[]
+}
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default: string; readonly description: string }>>
+  readonly outputs: Readonly<Record<string, { readonly value: string; readonly description: string }>>
+  readonly runs: { readonly using: string; readonly steps: readonly Step[] }
+}
+
+export const action: Action = parse(readFileSync('action.yml', 'utf8'))
+
+/** The steps of a pipeline, in order, each with the variables that the pipeline sets for it. */
+export function stepsOf(part: Part, outer: Variables = {}): readonly Step[] {
+  const env = { ...outer, ...part.env, ...part.variables, ...part.environment }
+  const script = [part.script ?? []].flat().join('\n')
+  const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
+  return [
+    ...(part.run !== undefined || part.uses !== undefined ? [{ ...part, env }] : []),
+    ...(part.command === undefined ? [] : [{ run: part.command, env }]),
+    ...(script === '' ? [] : [{ run: script, shell: 'bash', env }]),
+    ...below.flatMap(one => (typeof one === 'string' ? [] : stepsOf(one, env))),
+  ]
+}
+
+type Context = Readonly<Record<string, unknown>>
+
+const valueAt = (context: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => {
+    const held = typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map()
+    return held.get(key)
+  }, context)
+
+/** The value of an expression: the first path or text in quotes that is not empty, or a member of such a JSON text. */
+function evaluate(expression: string, context: Context): string {
+  const [, json, member = ''] = /^fromJSON\((.*)\)\.(\w+)$/.exec(expression) ?? []
+  if (json !== undefined) return String(JSON.parse(evaluate(json, context))[member])
+  for (const part of expression.split('||').map(text => text.trim())) {
+    const value = part.startsWith("'") ? part.slice(1, -1) : valueAt(context, part)
+    if (value !== undefined && value !== null && value !== '') return String(value)
+  }
+  return ''
+}
+
+const fillIn = (values: Readonly<Record<string, unknown>>, context: Context): Variables =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      String(value)
+        .replace(/\$\{\{ (.*?) \}\}|<< (.*?) >>/g, (_, one, other) => evaluate(one ?? other, context))
+        .replace(/^\$\((\w+)\)$/, (_, secret) => evaluate(`secrets.${secret}`, context)),
+    ]),
+  )
+
+/** What is assigned in a file by which a step speaks to the runner. */
+function readAssignments(path: string): Variables {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const assignments = text.matchAll(/^([\w-]+)(?:<<(.+)\n([\s\S]*?)\n\2$|=(.*)$)/gm)
+  return Object.fromEntries([...assignments].map(([, name, , long, short]) => [name, long ?? short]))
+}
+
+/** A program that records its words and answers from files: gh-view.json, gh-list.json, gh-permission.json, gh-events.json. */
+const gh = `case "$1 $2" in
+  'pr view') file=gh-view.json ;;
+  'pr list') file=gh-list.json ;;
+  'pr comment')
+    echo "$*" | sed 1q >> gh.log
+    [ "$4" = --body-file ] && cat "$5" >> comments.md || printf '%s\\n' "$5" >> comments.md
+    exit ;;
+  *DELETE*|'api --silent') echo "$*" >> gh.log; exit ;;
+  'api --paginate') file=gh-events.json ;;
+  *permission) file=gh-permission.json ;;
+  *) echo "unknown: $*" >&2; exit 99 ;;
+esac
+while [ $# -gt 1 ] && [ "$1" != --jq ]; do shift; done
+if [ "$1" = --jq ]; then jq -r "$2" "$file"; else cat "$file"; fi`
+
+/** A remote whose pull requests have the head in gh-view.json. */
+const git = `case "$*" in
+  *ls-remote*) for ref; do :; done; printf '%s\\t%s\\n' "$(jq -r .headRefOid "$(dirname "$0")/../gh-view.json")" "$ref" ;;
+  *) PATH=\${PATH#*:} exec git "$@" ;;
+esac`
+
+/** Installs the package of an action by a link, into the folder behind --prefix. */
+const npm = (installed: string) =>
+  `[ "$1" != install ] || { echo "$*"; rm -rf "$4"; ln -s '${installed}' "$4"; }`
+
+/** Programs that fail after some output. */
+function breakPrograms(folder: string): void {
+  for (const name of ['gh', 'jq', 'mergeq', 'npm', 'npx', 'node', 'git', 'buildkite-agent'])
+    writeFileSync(join(folder, name), '#!/bin/sh\necho partial\nexit 1\n', { mode: 0o755 })
+}
+
+export interface Runner {
+  readonly env: Variables
+  readonly context?: Context
+  /** What GitHub says of a pull request. */
+  readonly view?: { readonly headRefOid: string; readonly baseRefName?: string }
+  readonly permission?: string
+  /** Whether npm installs, and not a link. */
+  readonly installs?: boolean
+  /** The step whose programs all fail. */
+  readonly failing?: number | undefined
+  /** The step during which somebody cancels the job. It is not run. */
+  readonly cancelled?: number | undefined
+}
+
+type Outcome = number | 'skipped' | 'cancelled'
+
+/** Runs the steps of a job in a folder, as a runner does. */
+export async function runJob(steps: readonly Step[], folder: string, runner: Runner) {
+  const at = (name: string) => join(folder, name)
+  const read = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : '')
+  for (const name of ['programs', 'broken', 'installed/bin', 'with spaces'])
+    mkdirSync(at(name), { recursive: true })
+  const link = at('installed/bin/mergeq')
+  if (!existsSync(link)) symlinkSync(join(residentPrograms, 'mergeq'), link)
+  const own = { gh, git, ...(runner.installs === true ? {} : { npm: npm(at('installed')) }) }
+  for (const [name, script] of Object.entries(own))
+    writeFileSync(at(`programs/${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  breakPrograms(at('broken'))
+  writeFileSync(at('gh-view.json'), JSON.stringify(runner.view ?? { headRefOid: head }))
+  writeFileSync(at('gh-permission.json'), JSON.stringify({ permission: runner.permission ?? 'write' }))
+  const assigned: Record<string, string> = {}
+  const found: Record<string, { readonly outputs: Variables }> = {}
+  const logs: string[] = []
+  let path = `${at('programs')}:${runner.env.PATH}`
+  let count = 0
+
+  const contextWith = (inputs: Variables): Context => ({ ...runner.context, inputs, steps: found })
+
+  async function runScript({ id, run = '', shell, env = {} }: Step, inputs: Variables, isBroken: boolean) {
+    if (run.includes('${{')) throw new Error(`text of others is a part of a script: ${run}`)
+    const speak = (name: string) => at(`${name}-${count}`)
+    const { code, out, err } = await sh(
+      [
+        'bash',
+        shell === 'bash' ? '-eo' : '-e',
+        ...(shell === 'bash' ? ['pipefail'] : []),
+        '-c',
+        adaptForTest(run),
+      ],
+      folder,
+      {
+        GITHUB_ACTION_PATH: resolve('.'),
+        RUNNER_TEMP: at('with spaces'),
+        ...runner.env,
+        GITHUB_EVENT_PATH: at('event.json'),
+        GITHUB_STEP_SUMMARY: at('summary.md'),
+        GITHUB_OUTPUT: speak('output'),
+        GITHUB_ENV: speak('env'),
+        GITHUB_PATH: speak('path'),
+        ...assigned,
+        ...fillIn(env, contextWith(inputs)),
+        PATH: isBroken ? `${at('broken')}:${path}` : path,
+      },
+    )
+    logs.push(`${out}${err}`)
+    if (id !== undefined) found[id] = { outputs: readAssignments(speak('output')) }
+    Object.assign(assigned, readAssignments(speak('env')))
+    if (existsSync(speak('path'))) path = `${readFileSync(speak('path'), 'utf8').trim()}:${path}`
+    count++
+    return Number(code)
+  }
+
+  async function runAction(step: Step, isBroken: boolean) {
+    const given = fillIn(step.with ?? {}, contextWith({}))
+    const unknown = Object.keys(given).filter(name => !Object.hasOwn(action.inputs, name))
+    if (unknown.length > 0) throw new Error(`the action has no input ${unknown}`)
+    const inputs: Variables = {
+      ...Object.fromEntries(Object.entries(action.inputs).map(([name, input]) => [name, input.default])),
+      ...given,
+      command: adaptForTest(given.command ?? ''),
+    }
+    delete found.run
+    let code = 0
+    for (const one of action.runs.steps) {
+      const [, tested = ''] = /^inputs\.([\w-]+) != ''$/.exec(one.if ?? '') ?? []
+      if (code === 0 && inputs[tested] !== '') code = await runScript(one, inputs, isBroken)
+    }
+    const values = Object.entries(action.outputs).map(([name, { value }]) => [name, value] as const)
+    if (step.id !== undefined)
+      found[step.id] = { outputs: fillIn(Object.fromEntries(values), contextWith({})) }
+    return code
+  }
+
+  async function checkOut() {
+    if (existsSync(at('.git'))) return 0
+    const script = 'git init -q && git remote add origin https://github.com/acme/web'
+    return Number((await sh(['sh', '-c', script], folder, runner.env)).code)
+  }
+
+  let state: 'success' | 'failure' | 'cancelled' = 'success'
+  const codes: Outcome[] = []
+  for (const [index, step] of steps.entries()) {
+    const condition = (step.if ?? 'success()').replace(/^\$\{\{ | \}\}$/g, '')
+    const isDue = {
+      'success()': state === 'success',
+      'failure()': state === 'failure',
+      'cancelled()': state === 'cancelled',
+      '!cancelled()': state !== 'cancelled',
+      'always()': true,
+    }[condition]
+    if (isDue === undefined) throw new Error(`unknown condition: ${condition}`)
+    let code: Outcome = 'skipped'
+    if (runner.cancelled === index) code = 'cancelled'
+    else if (isDue && step.run !== undefined) code = await runScript(step, {}, runner.failing === index)
+    else if (isDue && step.uses?.startsWith('mergeq/mergeq@'))
+      code = await runAction(step, runner.failing === index)
+    else if (isDue) code = step.uses?.startsWith('actions/checkout@') ? await checkOut() : 0
+    codes.push(code)
+    if (code === 'cancelled') state = 'cancelled'
+    else if (typeof code === 'number' && code !== 0 && state === 'success') state = 'failure'
+  }
+  return {
+    ...{ state, codes, logs, log: logs.join('') },
+    outputs: (id: string): Variables => found[id]?.outputs ?? {},
+    read,
+    comments: read('comments.md'),
+    asked: read('gh.log'),
+    summary: read('summary.md'),
+  }
+}
