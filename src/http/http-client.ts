@@ -63,13 +63,15 @@ export interface Sending {
   readonly retryAfter?: number | undefined
 }
 
-/** What an attempt is sent with, and whether it was handed to a connection. */
+/** What an attempt is sent with, and how far it came. */
 interface ObservedAttempt extends Attempt {
   readonly url: URL
   /** The proxy, as messages name it. */
   readonly proxy: string | undefined
-  hasBegun(): boolean
-  hasHead(): boolean
+  /** Whether it was handed to a connection, as far as that is observed. */
+  hasBegun: boolean
+  /** Whether the head of the response is there. */
+  hasHead: boolean
 }
 
 /** Opens no connection before the first request, which throws a usage error for certificates that cannot be used. */
@@ -207,13 +209,8 @@ export class HttpClient {
     const proxy = this.proxyFor(url)?.host
     // The start of the upload is observed only where it decides whether the request may have been applied.
     const isObserved = request.isChange || proxy !== undefined
-    let began = !isObserved
-    const markBegun = () => {
-      began = true
-    }
-    let answered = false
     if (request.isChange) this.hasSentChange = true
-    return {
+    const attempt: ObservedAttempt = {
       request,
       url,
       proxy,
@@ -221,14 +218,15 @@ export class HttpClient {
       limit,
       wholeLimit: Number.isFinite(remaining()) ? limit : Number.POSITIVE_INFINITY,
       interrupted: this.options.interrupted,
-      onBegin: isObserved ? markBegun : undefined,
-      hasBegun: () => began,
+      hasBegun: !isObserved,
+      hasHead: false,
+      onBegin: isObserved ? () => (attempt.hasBegun = true) : undefined,
       onHead() {
-        answered = true
+        attempt.hasHead = true
         stopTimer()
       },
-      hasHead: () => answered,
     }
+    return attempt
   }
 
   private startSilenceTimer({ operation }: HttpRequest, { host }: URL): NodeJS.Timeout | undefined {
@@ -249,7 +247,7 @@ export class HttpClient {
     const { interrupted, runtime, nameOf } = this.options
     const { operation } = request
     if (interrupted.aborted)
-      throw hasBegun()
+      throw hasBegun
         ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
         : interrupted.reason
     if (isMergeqError(error))
@@ -264,11 +262,11 @@ export class HttpClient {
       proxy,
       proxies: this.proxies,
       // A request without a body has no upload to observe.
-      began: hasBegun() || (request.body === undefined && pool.isConnected()),
+      began: hasBegun || (request.body === undefined && pool.isConnected()),
       limit,
       nameOf,
     })
-    return { ...failure, isSilent: isTimeLimit(error) && !hasHead() }
+    return { ...failure, isSilent: isTimeLimit(error) && !hasHead }
   }
 
   /** A 429 is an answer for all requests that share the traffic. */
@@ -307,30 +305,22 @@ export class HttpClient {
   /** The failure of a request that was not sent in time, because others come first or the service asked for a pause. */
   private notSent(host: string, operation: string): TransportError {
     const left = this.pauseLeft()
-    const isStopped = this.traffic?.isStopped() === true
-    const details = { host, operation, sentState: 'not-sent' } as const
-    if (left <= maxRetryAfter && !isStopped)
-      return {
-        retryable: false,
-        error: new MergeqError('unavailable', `No request could be sent to ${host} in time.`, {
-          ...details,
-          hint: 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.',
-        }),
-      }
     const seconds = Math.ceil(left / 1_000)
-    return {
-      retryable: false,
-      error: new MergeqError(
-        'unavailable',
-        `No request was sent, because ${host} reported that the rate limit was exceeded (429).`,
-        {
-          ...details,
+    const isLimited = left > maxRetryAfter || this.traffic?.isStopped() === true
+    const message = isLimited
+      ? `No request was sent, because ${host} reported that the rate limit was exceeded (429).`
+      : `No request could be sent to ${host} in time.`
+    const reason = isLimited
+      ? {
           status: 429,
           retryAfter: seconds,
           hint: seconds === 0 ? 'Try again later.' : `Try again in ${seconds}s.`,
-        },
-      ),
-    }
+        }
+      : {
+          hint: 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.',
+        }
+    const details = { host, operation, sentState: 'not-sent', ...reason } as const
+    return { retryable: false, error: new MergeqError('unavailable', message, details) }
   }
 
   /** Waits before the next attempt. Returns false when the request must not be repeated. */

@@ -59,6 +59,8 @@ function hasSystemStore(version: string): boolean {
 }
 
 const nothingSent = 'Nothing was sent; it is safe to try again.'
+const checkClock =
+  'Check the date and time of this machine. If they are right, the server needs another certificate.'
 const checkNetwork = `Check the network and the base URL. ${nothingSent}`
 
 /** What is told about a failed request; without `retryable` the request may be repeated. */
@@ -167,50 +169,40 @@ function failureToConnect(
  * @param isAtProxy whether the proxy itself is spoken to by TLS, and that failed
  */
 function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolean): Failure | undefined {
-  const { host, node, nameOf } = info
+  const { host, node, nameOf, proxies } = info
   const peer = isAtProxy ? `the ${proxyName(info)}` : host
-  const badTls = { retryable: false, failedStep: isAtProxy ? 'proxy' : 'tls' } as const
-  const check = (hint: string) => ({
-    ...badTls,
-    hint: isAtProxy ? checkProxy(info) : `${hint} ${nothingSent}`,
-  })
+  const failed = (message: string, hint: string): Failure =>
+    notSent(message, {
+      retryable: false,
+      failedStep: isAtProxy ? 'proxy' : 'tls',
+      hint: `${hint} ${nothingSent}`,
+    })
+  const check = (hint: string) => (isAtProxy ? proxies.check : hint)
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return notSent(`The certificate of ${peer} is for a different host name`, check('Check the base URL.'))
+    return failed(`The certificate of ${peer} is for a different host name`, check('Check the base URL.'))
   if (noTls.test(code))
-    return notSent(
+    return failed(
       `${isAtProxy ? `The ${proxyName(info)}` : `The server at ${host}`} does not speak TLS (https)`,
       check('Check the base URL: its port may be for plain http.'),
     )
+  if (code === 'CERT_HAS_EXPIRED') return failed(`The certificate of ${peer} has expired`, checkClock)
+  if (code === 'CERT_NOT_YET_VALID') return failed(`The certificate of ${peer} is not valid yet`, checkClock)
   const systemStore = hasSystemStore(node)
     ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca'
     : ''
-  const checkClock =
-    'Check the date and time of this machine. If they are right, the server needs another certificate.'
-  if (code === 'CERT_HAS_EXPIRED')
-    return notSent(`The certificate of ${peer} has expired`, {
-      ...badTls,
-      hint: `${checkClock} ${nothingSent}`,
-    })
-  if (code === 'CERT_NOT_YET_VALID')
-    return notSent(`The certificate of ${peer} is not valid yet`, {
-      ...badTls,
-      hint: `${checkClock} ${nothingSent}`,
-    })
   if (unknownAuthority.test(code))
-    return notSent(`The certificate of ${peer} is from an authority that is not trusted (${code})`, {
-      ...badTls,
-      hint: `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
-    })
+    return failed(
+      `The certificate of ${peer} is from an authority that is not trusted (${code})`,
+      `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS${systemStore}.`,
+    )
   if (badCertificate.test(code))
-    return notSent(
+    return failed(
       `The certificate of ${peer} is not accepted (${code})`,
       check('The server needs another certificate.'),
     )
-  if (!failedTls.test(code)) return undefined
-  return notSent(
-    `TLS with ${peer} failed (${code})`,
-    isAtProxy ? { ...badTls, hint: checkProxy(info) } : badTls,
-  )
+  return failedTls.test(code)
+    ? failed(`TLS with ${peer} failed (${code})`, check('Check the network and the base URL.'))
+    : undefined
 }
 
 /** The failure of a request on a connection that was open, or about to be. */
