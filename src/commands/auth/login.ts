@@ -67,7 +67,11 @@ async function askForToken(origin: string, cli: Cli): Promise<string> {
  * Whether the base URL is stored, too: one that was typed for a new profile, which is useless without it. That of a
  * program on this machine, such as a sandbox, is soon another one.
  */
-const isUrlStored = async (profile: string, baseUrl: string, { args, settings }: Cli): Promise<boolean> =>
+const isUrlStored = async (
+  profile: string,
+  baseUrl: string,
+  { args, settings }: Pick<Cli, 'args' | 'settings'>,
+): Promise<boolean> =>
   profile !== 'default' &&
   args.has('--base-url') &&
   !isLoopback(new URL(baseUrl).hostname) &&

@@ -7,7 +7,11 @@ import { listHeads } from '../../config/git.ts'
 import { installedHookRecord, installHook, shownHook } from './shared/hook-file.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
-async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
+async function warnOfLimits({
+  host,
+  logger,
+  settings,
+}: Pick<Cli, 'host' | 'logger' | 'settings'>): Promise<void> {
   try {
     // As long as the hook has.
     const limited = limitPrograms(host, startWaitTime(3_000, host.clock))

@@ -5,7 +5,7 @@ import type { Cli } from '../../../command/command.ts'
 import type { Token } from '../../../config/token.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
-export const readOrigin = async ({ settings }: Cli): Promise<string> =>
+export const readOrigin = async ({ settings }: Pick<Cli, 'settings'>): Promise<string> =>
   new URL(await settings.require('baseUrl')).origin
 
 /**
@@ -17,5 +17,5 @@ export async function verifyToken(token: Token, cli: Cli): Promise<void> {
 }
 
 /** Returns the request of a verification as a preview names it. */
-export const describeVerification = async ({ settings }: Cli): Promise<string> =>
+export const describeVerification = async ({ settings }: Pick<Cli, 'settings'>): Promise<string> =>
   `GET ${await settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`

@@ -174,7 +174,7 @@ async function changeHook(wanted: string | undefined, failClosed: boolean, cli: 
 async function printLine(
   { path: hook, setIn }: OtherHook,
   failClosed: boolean,
-  { host, printer }: Cli,
+  { host, printer }: Pick<Cli, 'host' | 'printer'>,
 ): Promise<number> {
   const existing = (await host.files.read(hook, 65_536).catch(() => undefined)) ?? ''
   const isThere = existing.includes('mergeq guard hook')
