@@ -115,6 +115,9 @@ auth refresh                          > auth login
 auth setup-git                        > auth login
 auth switch                           " To use another profile
 auth token                            =
+auth use work                         " mergeq auth list
+auth profiles                         " mergeq auth list
+profiles                              " mergeq auth list
 login                                 > auth login
 logout                                > auth logout
 whoami                                > auth status

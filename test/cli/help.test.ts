@@ -201,6 +201,14 @@ const disk = () =>
   ])
 const junit = '<testsuite name="s"><testcase name="passes" classname="c"/></testsuite>'
 const queued: Stage = { before: ['pr submit 123 124 125'] }
+const checkout: Stage = {
+  setting: {
+    spawn: (_, args) => ({
+      code: args.includes('config') ? 1 : 0,
+      out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
+    }),
+  },
+}
 /** Those of other commands; by default, pull requests are in the queue for `pr`. */
 const stages: Readonly<Record<string, Stage>> = {
   'pr submit': {},
@@ -231,38 +239,10 @@ const stages: Readonly<Record<string, Stage>> = {
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,
   'auth login': { setting: { inputTerminal: true, typed: ['sandbox'], input: 'sandbox' } },
-  'guard install': {
-    setting: {
-      spawn: (_, args) => ({
-        code: args.includes('config') ? 1 : 0,
-        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
-      }),
-    },
-  },
-  'guard uninstall': {
-    setting: {
-      spawn: (_, args) => ({
-        code: args.includes('config') ? 1 : 0,
-        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
-      }),
-    },
-  },
-  'guard check': {
-    setting: {
-      spawn: (_, args) => ({
-        code: args.includes('config') ? 1 : 0,
-        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
-      }),
-    },
-  },
-  'guard hook': {
-    setting: {
-      spawn: (_, args) => ({
-        code: args.includes('config') ? 1 : 0,
-        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
-      }),
-    },
-  },
+  'guard install': checkout,
+  'guard uninstall': checkout,
+  'guard check': checkout,
+  'guard hook': checkout,
   'sandbox exec': { setting: { spawn: () => ({ code: 0, out: '' }) } },
   'sandbox shell': { setting: { spawn: () => ({ code: 0, out: '' }) } },
 }

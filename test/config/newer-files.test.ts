@@ -32,13 +32,6 @@ describe('a file of a newer version (docs/versions.md)', () => {
     expect(code).toBe(due)
   })
 
-  test('a project file with an unknown key is used, with one warning', async () => {
-    const files = { '.mergeq.json': '{"repo":"acme/web","later":1}' }
-    const { code, err } = await story.mergeq('queue get', { files })
-    expect(code).toBe(0)
-    expect(err.match(/1 unknown key ignored: later\./g)).toHaveLength(1)
-  })
-
   test('a receipt with an unknown field is read', async () => {
     const input = '{"operation":"cancelPullRequest","pr":4,"ok":false,"later":1}\n'
     expect(await story.mergeq('pr cancel - --yes', { input })).toMatchObject({

@@ -163,13 +163,13 @@ test('the output of the project file is ignored in a job', async () => {
 })
 
 describe('in the library', () => {
-  const clientIn = (document: object, onNotice: (text: string) => void, variables: object = env) => {
+  const clientIn = (document: object, onNotice: (text: string) => void) => {
     const files = {
       ...nodeHost.files,
       exists: async (name: string) => name === path,
       read: async (name: string) => (name === path ? JSON.stringify(document) : undefined),
     }
-    const host = { ...nodeHost, cwd: '/repo', env: { HOME: '/nowhere', ...variables }, files }
+    const host = { ...nodeHost, cwd: '/repo', env: { HOME: '/nowhere', ...env }, files }
     // Without values of its own, the client looks for them.
     const unset = { repo: undefined, targetBranch: undefined } as object
     return clientOf(runningQueue, { ...unset, onNotice }, host)
@@ -191,22 +191,5 @@ describe('in the library', () => {
     await client.getQueue()
     expect(sentQueue({ requests })).toBe('github.com/evil/web main')
     expect(notices).toHaveLength(2)
-  })
-
-  test('a change in a job of another branch is refused', async () => {
-    const variables = {
-      CI: 'true',
-      GITLAB_CI: 'true',
-      CI_DEFAULT_BRANCH: 'main',
-      CI_COMMIT_BRANCH: 'release/2.4',
-      CI_PROJECT_PATH: 'acme/web',
-    }
-    const { client, requests } = await clientIn({}, () => undefined, variables)
-    await expect(client.cancelPullRequest({ pr: 7 })).rejects.toMatchObject({ kind: 'usage' })
-    expect(requests).toEqual([])
-    await client.getQueue()
-    await client.getQueue({ targetBranch: 'refs/heads/release/2.4' })
-    const branches = requests.map(({ body }) => JSON.parse(body).targetBranch)
-    expect(branches).toEqual(['main', 'release/2.4'])
   })
 })

@@ -64,12 +64,3 @@ describe.each(readers)('%s', (_, line, setting, text, printed) => {
     )
   })
 })
-
-test('a token on standard input that is UTF-16 is refused by name', async () => {
-  const input = Buffer.from('token', 'utf16le')
-  expect(await mergeq('auth login --with-token --no-verify', { env, input })).toMatchObject({
-    code: 2,
-    out: '',
-    err: 'mergeq: Standard input is encoded as UTF-16, not UTF-8.\n  Save the text as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 <file>\n',
-  })
-})

@@ -50,14 +50,6 @@ describe('the first line of a program', () => {
     expect(await read([`./${name}`], { env: { PATH } })).toMatchObject({ startError: 'ENOENT' })
   })
 
-  testOnPosix('comes with the exit code', async () => {
-    expect(await read([script('echo line; exit 3')])).toMatchObject({
-      code: 3,
-      line: 'line',
-      timedOut: false,
-    })
-  })
-
   testOnPosix('is kept; it is read again if it was not read after a time, once for all', async () => {
     const path = script(`echo run >> ${place}/runs; wc -l < ${place}/runs | tr -d ' '`)
     expect([await read([path]), await read([path])]).toMatchObject([{ line: '1' }, { line: '1' }])

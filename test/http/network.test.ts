@@ -216,15 +216,12 @@ describe('proxies', () => {
     },
   )
 
-  testWith('openssl')('an @ in the password of the proxy belongs to it', async () => {
-    const { proxy, setting } = await proxied({ login: 'us:p@ss' })
-    await run('queue get', { code: 0 }, setting({ HTTPS_PROXY: `us:p@ss@${proxy.host}` }))
-    expect(proxy.connectRequests).toHaveLength(1)
-  })
-
-  testWith('openssl')('a user name without a password is sent', async () => {
-    const { proxy, setting } = await proxied({ login: 'apikey:' })
-    await run('queue get', { code: 0 }, setting({ HTTPS_PROXY: `http://apikey@${proxy.host}` }))
+  testWith('openssl').each([
+    ['an @ in the password', 'us:p@ss', 'us:p@ss'],
+    ['a user name without a password', 'apikey:', 'http://apikey'],
+  ])('%s of the proxy is sent to it', async (_, login, typed) => {
+    const { proxy, setting } = await proxied({ login })
+    await run('queue get', { code: 0 }, setting({ HTTPS_PROXY: `${typed}@${proxy.host}` }))
     expect(proxy.connectRequests).toHaveLength(1)
   })
 

@@ -52,17 +52,3 @@ test.each([
   })
   expect(encodingsFound(out, token)).toEqual([])
 })
-
-test.each([
-  'auth switch work',
-  'auth use work',
-  'auth profiles',
-  'config use-context work',
-  'config get-contexts',
-  'profiles',
-])('`%s` leads to the profiles', async line => {
-  const { code, err } = await mergeq(line)
-  expect(code).toBe(2)
-  expect(err).toContain('add --profile <name> or set MERGEQ_PROFILE')
-  expect(err).toContain('mergeq auth list')
-})
