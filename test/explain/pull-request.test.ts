@@ -1,35 +1,16 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../src/base/json.ts'
-import { flagName } from '../../src/command/inputs.ts'
 import { explanationRows } from '../../src/commands/pr/explain/report.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/test-run.ts'
-import { type ExplainSources, explanationOf } from '../../src/explain/explain-pull-request.ts'
-import { explanationProse } from '../../src/explain/lines.ts'
-import { wordsFor } from '../../src/explain/next-commands.ts'
+import type { ExplainSources } from '../../src/explain/explain-pull-request.ts'
 import { explanationJson } from '../../src/explain/read-pull-request.ts'
 import { readinessFindings } from '../../src/explain/readiness.ts'
-import { plainText } from '../../src/output/styled-text.ts'
 import { formatOrdinal } from '../../src/values/format.ts'
-import { parseRepository } from '../../src/values/repository.ts'
-import { joinCommandLine } from '../../src/values/suggested-command.ts'
 import { noon } from '../support/harness.ts'
-import { entry, queue, record, uuid } from '../support/pr-explain.ts'
+import { entry, explainSeven, proseOf, queue, record, repo, uuid } from '../support/pr-explain.ts'
 
-const nothing: ExplainSources = {
-  pr: 7,
-  repo: parseRepository('acme/web'),
-  targetBranch: 'main',
-  commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
-  nameOf: flagName,
-  record: undefined,
-  queue: undefined,
-  run: undefined,
-  unread: [],
-  now: noon,
-}
-const pageUrl = 'https://github.com/acme/web/pull/7'
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
 const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
 const mergeability = (gitHubMergeability: string) => ({ record: unready({ gitHubMergeability }) })
@@ -314,7 +295,7 @@ const rows: readonly Row[] = [
 ]
 
 test.each(rows)('explains %s', (meaning, read) => {
-  const { verdict, reasons, next, submitAgain } = explanationOf({ ...nothing, ...read })
+  const { verdict, reasons, next, submitAgain } = explainSeven(read)
   const steps = next.map(({ command }) => command?.replace('mergeq ', '') ?? '-').join(', ')
   const { safe: isSafe, needsChange } = submitAgain
   const safe = isSafe !== true ? ` (submit again: ${isSafe})` : needsChange ? ' (needs a change)' : ''
@@ -324,7 +305,7 @@ test.each(rows)('explains %s', (meaning, read) => {
 
 test('the reasons name who is ahead, a few of many, the required checks that fail, and cut what the service says', () => {
   const messages = (read: Partial<ExplainSources>) =>
-    explanationOf({ ...nothing, ...read })
+    explainSeven(read)
       .reasons.map(({ message }) => message)
       .join(' ')
   const crowd = Array.from({ length: 9 }, (_, index) => entry(20 + index, 'PENDING'))
@@ -338,10 +319,7 @@ test('the reasons name who is ahead, a few of many, the required checks that fai
 })
 
 test('another submit says which options keep the priority and batching', () => {
-  const { submitAgain } = explanationOf({
-    ...nothing,
-    ...at('PENDING', { priorityValue: 10, noBatch: true }),
-  })
+  const { submitAgain } = explainSeven(at('PENDING', { priorityValue: 10, noBatch: true }))
   expect(submitAgain.why).toContain('without --priority high --no-batch may reset')
 })
 
@@ -382,17 +360,17 @@ test('property: any records give a complete verdict that JSON can hold', () => {
   })).value
   const object = fc.dictionary(words, json)
   const optional = fc.option(object, { nil: undefined })
-  const keys = Object.keys(explanationJson(explanationOf(nothing), nothing.repo)).sort()
+  const keys = Object.keys(explanationJson(explainSeven({}), repo)).sort()
   fc.assert(
     fc.property(optional, optional, object, (one, two, three) => {
       const read = { record: one, queue: two, run: parseTestRun('r', three) }
-      const judged = explanationOf({ ...nothing, ...read })
-      expect(Object.keys(explanationJson(judged, nothing.repo)).sort()).toEqual(keys)
+      const judged = explainSeven(read)
+      expect(Object.keys(explanationJson(judged, repo)).sort()).toEqual(keys)
       expect(judged.reasons.length).toBeGreaterThan(0)
-      expect(JSON.stringify(explanationJson(judged, nothing.repo))).not.toContain('undefined')
+      expect(JSON.stringify(explanationJson(judged, repo))).not.toContain('undefined')
       const cells = explanationRows(judged).flatMap(row => Object.values(row))
       expect(cells.every(cell => typeof cell === 'string')).toBe(true)
-      const prose = explanationProse(judged, pageUrl, noon).map(plainText)
+      const prose = proseOf(judged)
       expect(prose[0]).toContain('#7')
       expect(prose.join('\n')).not.toMatch(/undefined|null/)
       for (const { command } of judged.next) if (command !== null) expect(prose.join('\n')).toContain(command)
@@ -402,85 +380,10 @@ test('property: any records give a complete verdict that JSON can hold', () => {
   )
 })
 
-describe('the prose for a terminal', () => {
-  const proseOf = (sources: Partial<ExplainSources>) =>
-    explanationProse(explanationOf({ ...nothing, ...sources }), pageUrl, noon).map(plainText)
-  const page = 'https://github.com/acme/web/actions/runs/1'
-  const tested = run({
-    status: 'failed',
-    checkSuites: [{ checkRuns: [{ name: 'test', conclusion: 'FAILURE', url: page }] }],
-    testedPullRequests: [{ prNumber: 7 }],
-    dependentPrs: [5, 6],
-  })
-
-  test('names the others of a batch', () => {
-    const batch = run({ testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] })
-    expect(proseOf({ ...at('TESTING'), run: batch })[1]).toBe(
-      '  It is being tested in a batch with #8, on top of main.',
-    )
-  })
-
-  test('says each thing once: how the check failed, how it was tested, and what caused the failure', () => {
-    const reason = 'test_run_required_status_failed'
-    const checkSuites = [{ checkRuns: [{ name: 'e2e', conclusion: 'TIMED_OUT', url: page }] }]
-    const timedOut = run({ checkSuites, testedPullRequests: [{ prNumber: 7 }] })
-    expect(proseOf({ record: record('FAILED', { reason }), run: timedOut })).toEqual([
-      '✗ #7 failed 3m ago',
-      `  check "e2e" timed out   ${page}`,
-      '  It was tested alone, on top of main; a required check failed.',
-      '  Caused by the pull request itself (test_run_required_status_failed).',
-      'Next',
-      '  mergeq pr testing run-1',
-      '    Shows the checks of its test run.',
-      '  Read the log of the check. Fix the cause, or the test if it is flaky.',
-      '  After a fix: mergeq pr submit 7',
-    ])
-    expect(proseOf({ record: record('FAILED'), run: timedOut })).toContain(
-      '  It was tested alone, on top of main; its tests did not finish.',
-    )
-    const closed = { reason: 'pr_closed', actor: 'bob' }
-    expect(proseOf({ record: record('CANCELLED', closed) })[1]).toBe('  It was closed by bob.')
-    expect(proseOf({ record: record('CANCELLED', { reason: 'user_requested' }) })[1]).toBe(
-      '  Caused by a person (user_requested).',
-    )
-  })
-
-  test('just after a submission has no time limit, and says that it is too early for a reason', () => {
-    const submitted = record('NOT_READY', { stateChangedAt: '2026-01-05T11:59:50Z' })
-    const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 24 }
-    expect(proseOf({ record: submitted, queue: limited }).slice(0, 3)).toEqual([
-      '○ #7 not ready for 10s',
-      '  It was submitted 10s ago; the service is reading it.',
-      'Next',
-    ])
-    const later = record('NOT_READY', { stateChangedAt: '2026-01-05T11:58:30Z' })
-    expect(proseOf({ record: later })[1]).toBe('  The service does not report what it is waiting for.')
-  })
-
-  test.each(['CANCELLED', 'MERGED'])('of %s names no failing check', state => {
-    expect(proseOf({ record: record(state), run: tested }).join('\n')).not.toContain('failed')
-  })
-
-  test('of the first pull request in the queue names none ahead of it', () => {
-    const passed = (...ahead: JsonObject[]) =>
-      proseOf({
-        record: record('TESTS_PASSED'),
-        queue: queue('RUNNING', [...ahead, entry(7, 'TESTS_PASSED')]),
-      }).join()
-    expect(passed()).not.toContain('ahead')
-    expect(passed(entry(5, 'TESTING'))).toContain('waiting for the pull requests ahead')
-  })
-
-  test('names a queue that does not exist, and a state that nobody knows', () => {
-    expect(proseOf({ queue: null }).join()).toContain('acme/web has no queue for main.')
-    expect(proseOf(at('SOMETHING_NEW'))[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
-  })
-
-  test('counts with ordinal numbers', () => {
-    expect([1, 2, 3, 4, 11, 12, 13, 21, 112].map(formatOrdinal).join(' ')).toBe(
-      '1st 2nd 3rd 4th 11th 12th 13th 21st 112th',
-    )
-  })
+test('a position is an ordinal number', () => {
+  expect([1, 2, 3, 4, 11, 12, 13, 21, 112].map(formatOrdinal).join(' ')).toBe(
+    '1st 2nd 3rd 4th 11th 12th 13th 21st 112th',
+  )
 })
 
 test('missing targets of a stack are those of any of its pull requests', () => {

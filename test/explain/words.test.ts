@@ -1,40 +1,20 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { flagName } from '../../src/command/inputs.ts'
 import { parseTestRun } from '../../src/domain/test-run.ts'
-import { explanationOf } from '../../src/explain/explain-pull-request.ts'
-import { explanationProse } from '../../src/explain/lines.ts'
-import { wordsFor } from '../../src/explain/next-commands.ts'
 import { explanationJson } from '../../src/explain/read-pull-request.ts'
-import { plainText } from '../../src/output/styled-text.ts'
-import { parseRepository } from '../../src/values/repository.ts'
-import { joinCommandLine } from '../../src/values/suggested-command.ts'
-import { noon } from '../support/harness.ts'
-import { record, uuid } from '../support/pr-explain.ts'
+import { entry, explainSeven, proseOf, queue, record, repo, uuid } from '../support/pr-explain.ts'
 import { vocabulary } from '../support/service-vocabulary.ts'
 
 /** What a person reads of a record, and what JSON says of why it is in its state. */
-function explain(source: JsonObject, run?: JsonObject): string {
-  const explanation = explanationOf({
-    pr: 7,
-    repo: parseRepository('acme/web'),
-    targetBranch: 'main',
-    commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
-    nameOf: flagName,
-    record: source,
-    queue: undefined,
-    run: run && parseTestRun(uuid, run),
-    unread: [],
-    now: noon,
-  })
+function explain(source: JsonObject | undefined, run?: JsonObject, read?: JsonObject | null): string {
+  const explanation = explainSeven({ record: source, queue: read, run: run && parseTestRun(uuid, run) })
   const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain } = explanationJson(
     explanation,
-    parseRepository('acme/web'),
+    repo,
   )
   const { safe = null, needsChange = null } = submitAgain as JsonObject
-  const prose = explanationProse(explanation, 'https://github.com/acme/web/pull/7', noon).map(plainText)
   const json = JSON.stringify({ reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange })
-  return [...prose, json].join('\n')
+  return [...proseOf(explanation), json].join('\n')
 }
 
 const objectOf: Readonly<Record<string, string>> = {
@@ -60,6 +40,14 @@ const failedRun = {
   checkSuites: [{ checkRuns: [{ name: 'e2e', status: 'COMPLETED', conclusion: 'FAILURE' }] }],
   testedPullRequests: [{ prNumber: 7 }],
 }
+const page = 'https://github.com/acme/web/actions/runs/1'
+const timedOut = {
+  checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'TIMED_OUT', url: page }] }],
+  testedPullRequests: [{ prNumber: 7 }],
+}
+const passed = (...ahead: JsonObject[]) =>
+  explain(record('TESTS_PASSED'), undefined, queue('RUNNING', [...ahead, entry(7, 'TESTS_PASSED')]))
+const submitted = (at: string) => record('NOT_READY', { stateChangedAt: `2026-01-05T${at}Z` })
 const passedRun = { status: 'succeeded', testedPullRequests: [{ prNumber: 7 }] }
 const ada = { gitHubLogin: 'ada', trunkUserId: uuid }
 const older = [
@@ -164,6 +152,29 @@ const others = [
     'a default that was used once proves nothing',
     explain(record('PENDING', { priorityValue: 10, usedDefaultPriorityName: 'medium' })),
   ],
+  [
+    'tested with others',
+    explain(record('TESTING'), { testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }),
+  ],
+  [
+    'a check that timed out',
+    explain(record('FAILED', { reason: 'test_run_required_status_failed' }), timedOut),
+  ],
+  ['a check that timed out, without a word', explain(record('FAILED'), timedOut)],
+  ['cancelled, with a run in which a check failed', explain(record('CANCELLED'), failedRun)],
+  [
+    'merged, with a run in which a check failed',
+    explain(record('MERGED'), { ...failedRun, dependentPrs: [5, 6] }),
+  ],
+  [
+    'just submitted, with a time limit',
+    explain(submitted('11:59:50'), undefined, queue('RUNNING', [], { notReadyTimeoutHours: 24 })),
+  ],
+  ['submitted more than a minute ago', explain(submitted('11:58:30'))],
+  ['passed, the first in the queue', passed()],
+  ['passed, behind another one', passed(entry(5, 'TESTING'))],
+  ['without a queue', explain(undefined, undefined, null)],
+  ['a state that nobody knows', explain(record('SOMETHING_NEW'))],
   [
     'not ready for too long, without targets',
     explain({

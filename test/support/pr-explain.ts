@@ -1,4 +1,38 @@
 import type { JsonObject } from '../../src/base/json.ts'
+import { flagName } from '../../src/command/inputs.ts'
+import {
+  type ExplainSources,
+  type Explanation,
+  explanationOf,
+} from '../../src/explain/explain-pull-request.ts'
+import { explanationProse } from '../../src/explain/lines.ts'
+import { wordsFor } from '../../src/explain/next-commands.ts'
+import { plainText } from '../../src/output/styled-text.ts'
+import { parseRepository } from '../../src/values/repository.ts'
+import { joinCommandLine } from '../../src/values/suggested-command.ts'
+import { noon } from './harness.ts'
+
+export const repo = parseRepository('acme/web')
+
+/** Explains #7 of acme/web from what was read of it; what is left out is not known. */
+export const explainSeven = (read: Partial<ExplainSources>): Explanation =>
+  explanationOf({
+    pr: 7,
+    repo,
+    targetBranch: 'main',
+    commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
+    nameOf: flagName,
+    record: undefined,
+    queue: undefined,
+    run: undefined,
+    unread: [],
+    now: noon,
+    ...read,
+  })
+
+/** The lines that a person reads of an explanation. */
+export const proseOf = (explanation: Explanation): readonly string[] =>
+  explanationProse(explanation, 'https://github.com/acme/web/pull/7', noon).map(plainText)
 
 export const record = (state: string, more: JsonObject = {}): JsonObject => ({
   state,
