@@ -304,19 +304,3 @@ describe('a pull request from a fork', () => {
     expect(err).not.toMatch(/token from|nowhere/)
   })
 })
-
-test.each([
-  ['/a:one', 'win32', { MSYSTEM: 'MINGW64' }, true],
-  ['C:/Program Files/Git/a:one', 'win32', { MSYSTEM: 'MINGW64' }, true],
-  ['//a:one', 'win32', { MSYSTEM: 'MINGW64' }, false],
-  ['/a:one', 'win32', {}, false],
-  ['/a:one', 'linux', { MSYSTEM: 'MINGW64' }, false],
-])('the target %s on %s with %j may be rewritten by Git Bash: %s', async (target, platform, env, isNoted) => {
-  const { err } = await mergeq(['pr', 'targets', '7', target, '--no-sha', '-R', 'acme/web', '-b', 'main'], {
-    platform,
-    env,
-    answer: () => ({ body: '{}' }),
-  })
-  const note = `Git Bash may have rewritten the target ${target}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.\n`
-  expect(err.includes(note)).toBe(isNoted)
-})

@@ -39,7 +39,6 @@ export async function readTargets(
       return unlessAll(unlessEmpty(await readFromProgram(words, context), source, ifEmpty))
     default:
       checkArguments(words)
-      await noteRewrittenTarget(words, context)
       return unlessAll(encodeTargets(words))
   }
 }
@@ -131,18 +130,4 @@ async function readFromProgram(
     )
   if (targets === undefined) throw problem
   return targets
-}
-
-/** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
-const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
-
-async function noteRewrittenTarget(
-  words: readonly string[],
-  { host: { env, runtime }, logger }: ParseContext,
-): Promise<void> {
-  const rewritten = words.find(word => rewrittenPath.test(word))
-  if (rewritten !== undefined && runtime.platform === 'win32' && env.MSYSTEM)
-    await logger.info(
-      `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
-    )
 }
