@@ -14,7 +14,8 @@ import { testRunOf } from '../domain/test-run.ts'
 import { type PullRequest, placeFieldsOf } from '../values/pull-request.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
 import { readEstimate } from './estimate.ts'
-import { type ExplainSources, type Explanation, explanationOf } from './explain-pull-request.ts'
+import { type Explanation, explanationOf } from './explain-pull-request.ts'
+import { nextCommands } from './next-commands.ts'
 
 /**
  * Reads what explains a pull request. Throws the error of its record.
@@ -24,7 +25,6 @@ import { type ExplainSources, type Explanation, explanationOf } from './explain-
 export async function explain(
   pullRequest: PullRequest,
   client: ServiceClient,
-  commandFor: ExplainSources['commandFor'],
   known?: JsonObject,
 ): Promise<Explanation> {
   const { pr, repo, targetBranch } = pullRequest
@@ -58,7 +58,7 @@ export async function explain(
     repo,
     targetBranch,
     nameOf: client.nameOf,
-    commandFor,
+    commandFor: nextCommands(client.settings, pullRequest),
     record,
     queue: hasNoQueue ? null : queue.record,
     run: testRun.run,

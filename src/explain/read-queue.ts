@@ -11,35 +11,20 @@ import { isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import type { Queue, Repository } from '../values/repository.ts'
-import {
-  explanationOfQueue,
-  type QueueExplanation,
-  type QueueSources,
-  unreadNotReady,
-} from './explain-queue.ts'
+import { explanationOfQueue, type QueueExplanation, unreadNotReady } from './explain-queue.ts'
+import { nextQueueCommands } from './next-commands.ts'
 import { explain, explanationJson } from './read-pull-request.ts'
-
-interface QueueCommands {
-  readonly ofQueue: QueueSources['commandFor']
-  ofPullRequest(pr: number): Parameters<typeof explain>[2]
-}
 
 /** The most pull requests that are not ready of which something is read. */
 const maxRead = 20
 
 /** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
-export async function explainQueueAt(
-  values: Queue,
-  client: ServiceClient,
-  commands: QueueCommands,
-): Promise<QueueExplanation> {
+export async function explainQueueAt(values: Queue, client: ServiceClient): Promise<QueueExplanation> {
   const { response } = await callOperation(client, getQueue, values)
   const [queue = {}] = response.records
   const [head] = queueEntries(queue)
   const reads = [
-    head === undefined
-      ? undefined
-      : tolerate(() => explain({ ...values, pr: head.pr }, client, commands.ofPullRequest(head.pr), queue)),
+    head === undefined ? undefined : tolerate(() => explain({ ...values, pr: head.pr }, client, queue)),
     readBatches(queue, values, client, { limits: { maxRetries: 0 }, readsAlone: true }),
     readNotReady(values, client),
     readNotReadyCount(values, client),
@@ -55,7 +40,7 @@ export async function explainQueueAt(
   return explanationOfQueue({
     ...values,
     nameOf: client.nameOf,
-    commandFor: commands.ofQueue,
+    commandFor: nextQueueCommands(client.settings, values),
     queue,
     head: explained?.value,
     batches,

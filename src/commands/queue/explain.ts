@@ -8,7 +8,6 @@ import { getSubmittedPullRequests } from '../../api/operations/several-pull-requ
 import { command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { queueInput, setOf } from '../../command/values.ts'
-import { nextCommands, nextQueueCommands } from '../../explain/next-commands.ts'
 import { keyValueTable, singleRecord } from '../../output/view.ts'
 import { queueName } from '../../values/repository.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
@@ -43,11 +42,7 @@ export const definition = command({
     return forSelectedQueues(cli, {
       queue,
       file,
-      work: place =>
-        explainQueueAt(place, cli.client(), {
-          ofQueue: nextQueueCommands(cli.settings, place),
-          ofPullRequest: pr => nextCommands(cli.settings, { ...place, pr }),
-        }),
+      work: place => explainQueueAt(place, cli.client()),
       async print(explanation, place) {
         const name = isSeveral ? [{ field: 'queue', value: queueName(place) }] : []
         const gap = isFirst ? [] : ['']

@@ -18,7 +18,6 @@ import {
   nextLines,
   resubmissionLines,
 } from '../../../explain/lines.ts'
-import { nextCommands } from '../../../explain/next-commands.ts'
 import { explain, explanationJson } from '../../../explain/read-pull-request.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
@@ -75,10 +74,7 @@ export async function explainAll(
     cli,
     getPartialPullRequest,
     pullRequests,
-    pullRequest =>
-      web
-        ? openPullRequest(pullRequest, cli)
-        : explain(pullRequest, cli.client(), nextCommands(cli.settings, pullRequest)),
+    pullRequest => (web ? openPullRequest(pullRequest, cli) : explain(pullRequest, cli.client())),
     {
       atOnce: web ? 1 : undefined,
       resource: pullRequest => pullRequest,
