@@ -14,7 +14,8 @@ import {
   terminalOutcome,
 } from '../domain/states.ts'
 import type { TestRun } from '../domain/test-run.ts'
-import { describeMissingQueue, type Repository } from '../values/repository.ts'
+import { urlOfPullRequest } from '../values/pull-request.ts'
+import { describeMissingQueue, type Repository, repositoryName } from '../values/repository.ts'
 import type { Estimate } from './estimate.ts'
 import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'
@@ -87,6 +88,8 @@ export interface Explanation extends ServiceWords {
   readonly unread: readonly UnreadSource[]
   /** When it may merge; null if it is not queued in a queue that runs, or that is not known. */
   readonly estimate: Estimate | null
+  readonly repo: string
+  readonly url: string
 }
 
 /**
@@ -140,6 +143,8 @@ export function explanationOf(sources: ExplainSources): Explanation {
     submitAgain,
     unread,
     estimate: sources.estimate ?? null,
+    repo: repositoryName(sources.repo),
+    url: urlOfPullRequest(sources.repo, pr),
   }
 }
 

@@ -3,6 +3,7 @@ import { isFailedOrCancelled } from '../domain/states.ts'
 import { failedCheckText } from '../domain/test-run.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../output/styled-text.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../values/format.ts'
+import { describeEstimate } from './estimate.ts'
 import type { Explanation, NextStep } from './explain-pull-request.ts'
 
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
@@ -15,26 +16,25 @@ const saidAbove = [
 const repeated = ['Its tests passed.', 'It was cancelled.', 'The queue merged it.']
 
 /**
- * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
- * of the pull request, `now` is in milliseconds since 1970. `time` says how long it may take, without a full stop.
+ * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `now` is in milliseconds since
+ * 1970.
  */
-export const explanationProse = (
-  explanation: Explanation,
-  url: string,
-  now: number,
-  time?: string,
-): readonly StyledLine[] => [
-  ...findingLines(explanation, url, now),
-  ...(time === undefined ? [] : [`  ${timeSentence(time)}.`]),
+export const explanationProse = (explanation: Explanation, now: number): readonly StyledLine[] => [
+  ...findingLines(explanation, now),
+  ...timeLines(explanation),
   ...nextLines(explanation.next, resubmissionLines(explanation)),
 ]
 
-const timeSentence = (time: string): string =>
-  time.startsWith('not known') ? `The time to merge is ${time}` : `Time to merge: ${time}`
+/** Says how long it may take to merge, unless something that a person must change is in the way. */
+function timeLines({ verdict, estimate }: Explanation): readonly StyledLine[] {
+  if (estimate === null || !['waiting', 'testing', 'held'].includes(verdict)) return []
+  const isKnown = estimate.seconds !== null
+  return [`  ${isKnown ? 'Time to merge:' : 'The time to merge is'} ${describeEstimate(estimate)}.`]
+}
 
 /** Returns what is known of a pull request, without what to do. */
-export const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
-  headline(explanation, url, now),
+export const findingLines = (explanation: Explanation, now: number): readonly StyledLine[] => [
+  headline(explanation, now),
   ...testRunLines(explanation),
   ...explanation.reasons.flatMap(({ code, message }) =>
     saidAbove.includes(code) || repeated.includes(message) ? [] : [`  ${message}`],
@@ -73,8 +73,8 @@ const maxTitleLength = 200
 const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || verdict === 'merged'
 
 /** Returns the first line: `✗ #9 failed 3m ago: Fix the cart`, `● #7 pending for 4m, 3rd of 12`. */
-function headline(explanation: Explanation, url: string, now: number): StyledLine {
-  const { pr, verdict, state, since, title, queue, targetBranch } = explanation
+function headline(explanation: Explanation, now: number): StyledLine {
+  const { pr, url, verdict, state, since, title, queue, targetBranch } = explanation
   const number = linkSpan(`#${pr}`, url)
   const name = title === null ? '' : `: ${shorten(title, maxTitleLength)}`
   if (verdict === 'not-found') return [number, ` is not in the queue for ${targetBranch}`, name]

@@ -11,8 +11,7 @@ import type { JsonObject } from '../base/json.ts'
 import { testSlots } from '../domain/queue-entries.ts'
 import { stateOf } from '../domain/states.ts'
 import { testRunOf } from '../domain/test-run.ts'
-import { type PullRequest, placeFieldsOf } from '../values/pull-request.ts'
-import { type Repository, repositoryName } from '../values/repository.ts'
+import type { PullRequest } from '../values/pull-request.ts'
 import { readEstimate } from './estimate.ts'
 import { type Explanation, explanationOf } from './explain-pull-request.ts'
 import { nextCommands } from './next-commands.ts'
@@ -69,12 +68,10 @@ export async function explain(
 }
 
 /** Returns an explanation as JSON: `explanationRecord`. */
-export function explanationJson({ head: _, ...explanation }: Explanation, repo: Repository): JsonObject {
-  const { url } = placeFieldsOf({ ...explanation, repo })
-  const document = { ...explanation, repo: repositoryName(repo), url }
+export function explanationJson({ head: _, ...explanation }: Explanation): JsonObject {
   const next = explanation.next.map(({ command, why }) => ({ command, why }))
-  if (explanation.testRun === null) return { ...document, next, testRun: null }
+  if (explanation.testRun === null) return { ...explanation, next, testRun: null }
   const { id, status, failingChecks, pending, missing } = explanation.testRun
   const failing = failingChecks.map(({ name }) => name)
-  return { ...document, next, testRun: { id, status, failing, pending, missing } }
+  return { ...explanation, next, testRun: { id, status, failing, pending, missing } }
 }

@@ -10,7 +10,7 @@ import { serviceStart } from '../api/service-time.ts'
 import { isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import type { Queue, Repository } from '../values/repository.ts'
+import type { Queue } from '../values/repository.ts'
 import { explanationOfQueue, type QueueExplanation, unreadNotReady } from './explain-queue.ts'
 import { nextQueueCommands } from './next-commands.ts'
 import { explain, explanationJson } from './read-pull-request.ts'
@@ -102,8 +102,8 @@ const unreadPart = (what: string, why: string | undefined): QueueExplanation['un
   why === undefined ? [] : [{ what, why }]
 
 /** Returns an explanation as JSON: `queueExplanationRecord`. */
-export const queueExplanationJson = (explanation: QueueExplanation, repo: Repository): JsonObject => ({
+export const queueExplanationJson = (explanation: QueueExplanation): JsonObject => ({
   ...explanation,
-  head: explanation.head === null ? null : explanationJson(explanation.head, repo),
+  head: explanation.head === null ? null : explanationJson(explanation.head),
   next: explanation.next.map(({ command, why }) => ({ command, why })),
 })

@@ -7,12 +7,10 @@ import type { OpenCall } from './methods.ts'
 
 /** Explains a pull request. */
 export async function explainOpened({ client, values }: OpenCall): Promise<CallOutcome> {
-  const pullRequest = values as PullRequest
-  return { document: explanationJson(await explain(pullRequest, client), pullRequest.repo) }
+  return { document: explanationJson(await explain(values as PullRequest, client)) }
 }
 
 /** Explains a queue. */
 export async function explainOpenedQueue({ client, values }: OpenCall): Promise<CallOutcome> {
-  const queue = values as Queue
-  return { document: queueExplanationJson(await explainQueueAt(queue, client), queue.repo) }
+  return { document: queueExplanationJson(await explainQueueAt(values as Queue, client)) }
 }

@@ -9,7 +9,7 @@ import { explanationJson } from '../../src/explain/read-pull-request.ts'
 import { readinessFindings } from '../../src/explain/readiness.ts'
 import { formatOrdinal } from '../../src/values/format.ts'
 import { noon } from '../support/harness.ts'
-import { entry, explainSeven, proseOf, queue, record, repo, uuid } from '../support/pr-explain.ts'
+import { entry, explainSeven, proseOf, queue, record, uuid } from '../support/pr-explain.ts'
 
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
 const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
@@ -360,14 +360,14 @@ test('property: any records give a complete verdict that JSON can hold', () => {
   })).value
   const object = fc.dictionary(words, json)
   const optional = fc.option(object, { nil: undefined })
-  const keys = Object.keys(explanationJson(explainSeven({}), repo)).sort()
+  const keys = Object.keys(explanationJson(explainSeven({}))).sort()
   fc.assert(
     fc.property(optional, optional, object, (one, two, three) => {
       const read = { record: one, queue: two, run: parseTestRun('r', three) }
       const judged = explainSeven(read)
-      expect(Object.keys(explanationJson(judged, repo)).sort()).toEqual(keys)
+      expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
       expect(judged.reasons.length).toBeGreaterThan(0)
-      expect(JSON.stringify(explanationJson(judged, repo))).not.toContain('undefined')
+      expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
       const cells = explanationRows(judged).flatMap(row => Object.values(row))
       expect(cells.every(cell => typeof cell === 'string')).toBe(true)
       const prose = proseOf(judged)

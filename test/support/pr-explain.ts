@@ -12,13 +12,11 @@ import { parseRepository } from '../../src/values/repository.ts'
 import { joinCommandLine } from '../../src/values/suggested-command.ts'
 import { noon } from './harness.ts'
 
-export const repo = parseRepository('acme/web')
-
 /** Explains #7 of acme/web from what was read of it; what is left out is not known. */
 export const explainSeven = (read: Partial<ExplainSources>): Explanation =>
   explanationOf({
     pr: 7,
-    repo,
+    repo: parseRepository('acme/web'),
     targetBranch: 'main',
     commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
     nameOf: flagName,
@@ -32,7 +30,7 @@ export const explainSeven = (read: Partial<ExplainSources>): Explanation =>
 
 /** The lines that a person reads of an explanation. */
 export const proseOf = (explanation: Explanation): readonly string[] =>
-  explanationProse(explanation, 'https://github.com/acme/web/pull/7', noon).map(plainText)
+  explanationProse(explanation, noon).map(plainText)
 
 export const record = (state: string, more: JsonObject = {}): JsonObject => ({
   state,

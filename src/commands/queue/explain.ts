@@ -48,7 +48,7 @@ export const definition = command({
         const gap = isFirst ? [] : ['']
         isFirst = false
         await cli.printer.add({
-          ...singleRecord(queueExplanationJson(explanation, place.repo)),
+          ...singleRecord(queueExplanationJson(explanation)),
           ...keyValueTable({}, []),
           rows: [...name, ...queueExplanationRows(explanation)],
           screen: () => ({

@@ -9,7 +9,6 @@ import { openPage } from '../../../command/open-page.ts'
 import { read } from '../../../command/send.ts'
 import { againText } from '../../../domain/reasons/reasons.ts'
 import { parseTestRun } from '../../../domain/test-run.ts'
-import { describeEstimate } from '../../../explain/estimate.ts'
 import type { Explanation, NextStep } from '../../../explain/explain-pull-request.ts'
 import {
   explanationProse,
@@ -21,7 +20,7 @@ import {
 import { explain, explanationJson } from '../../../explain/read-pull-request.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
-import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
+import { type PullRequest, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
 import { readRecord } from '../shared/reads.ts'
 
@@ -49,23 +48,21 @@ export async function explainAll(
   const isOnly = pullRequests.length === 1
   let isFirst = true
   const steps: NextStep[] = []
-  const print = async (pullRequest: PullRequest, explanation: Explanation): Promise<void> => {
-    const url = urlOfPullRequest(pullRequest.repo, pullRequest.pr)
-    const { estimate } = explanation
-    const time = isOnly && estimate !== null && isQueued(explanation) ? describeEstimate(estimate) : undefined
+  const print = async (explanation: Explanation): Promise<void> => {
+    const now = cli.serviceTime.startedAt()
     const lines = isOnly
-      ? explanationProse(explanation, url, cli.serviceTime.startedAt(), time)
-      : [...findingLines(explanation, url, cli.serviceTime.startedAt()), ...resubmissionLines(explanation)]
+      ? explanationProse(explanation, now)
+      : [...findingLines(explanation, now), ...resubmissionLines(explanation)]
     const heading = isFirst ? lines : ['', ...lines]
     isFirst = false
     steps.push(...explanation.next)
     await cli.printer.add({
-      ...singleRecord(explanationJson(explanation, pullRequest.repo)),
+      ...singleRecord(explanationJson(explanation)),
       ...keyValueTable({}, []),
       rows: [
         ...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]),
         ...explanationRows(explanation),
-        ...(cli.options.format.name === 'markdown' ? [] : placeRows(pullRequest)),
+        ...(cli.options.format.name === 'markdown' ? [] : placeRows(explanation)),
       ],
       screen: () => ({ heading }),
     })
@@ -78,8 +75,8 @@ export async function explainAll(
     {
       atOnce: web ? 1 : undefined,
       resource: pullRequest => pullRequest,
-      async print({ item, result }) {
-        if (result !== undefined) await print(item, result)
+      async print({ result }) {
+        if (result !== undefined) await print(result)
         return undefined
       },
     },
@@ -92,8 +89,9 @@ export async function explainAll(
   return report()
 }
 
-const placeRows = (pullRequest: PullRequest): readonly JsonObject[] =>
-  Object.entries(placeFieldsOf(pullRequest)).map(([field, value]) => ({ field, value }))
+/** Returns where a pull request is, for a script. */
+const placeRows = (explanation: Explanation): readonly JsonObject[] =>
+  (['repo', 'targetBranch', 'url'] as const).map(field => ({ field, value: explanation[field] }))
 
 async function readTested(
   { run, repo, targetBranch }: ExplainedItems['runs'][number],
@@ -112,9 +110,6 @@ async function openPullRequest(pullRequest: PullRequest, cli: Cli): Promise<unde
   await readRecord(pullRequest, cli, {}, getPartialPullRequest)
   await openPage(urlOfPullRequest(pullRequest.repo, pullRequest.pr), cli)
 }
-
-/** Whether the pull request may still merge, and nothing that a person must change is in its way. */
-const isQueued = ({ verdict }: Explanation): boolean => ['waiting', 'testing', 'held'].includes(verdict)
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */
 export function explanationRows(explanation: Explanation): readonly JsonObject[] {

@@ -41,7 +41,7 @@ export function queueExplanationLines(
       ? []
       : [`  Tested together: ${batches.map(({ pullRequests }) => batchText(pullRequests)).join('; ')}.`]),
     ...unreadLines(unread),
-    ...headLines(explanation, repo, now),
+    ...headLines(explanation, now),
     ...(notReadyPullRequests.length === 0 ? [] : [[styled('Not ready', 'bold')]]),
     ...notReadyPullRequests.map(({ pr, since, reasons: [reason] }) => [
       '  ',
@@ -55,14 +55,10 @@ export function queueExplanationLines(
 }
 
 /** Returns what is known of the pull request at the head, without what was said of the queue. */
-function headLines(
-  { head, reasons }: QueueExplanation,
-  repo: Queue['repo'],
-  now: number,
-): readonly StyledLine[] {
+function headLines({ head, reasons }: QueueExplanation, now: number): readonly StyledLine[] {
   if (head === null) return []
   const said = reasons.map(({ message }) => message)
-  const lines = findingLines(head, urlOfPullRequest(repo, head.pr), now)
+  const lines = findingLines(head, now)
   return [
     [styled('Head', 'bold')],
     ...indented(lines.filter(line => typeof line !== 'string' || !said.includes(line.trim()))),
