@@ -34,17 +34,6 @@ const tokens = (outcome: Outcome) => sent(outcome).map(({ page_query }) => page_
 
 const totals = { total_rows: 3, total_pages: 1, page_index: 0 }
 
-interface Walk {
-  readonly flags?: string
-  readonly pages: Parameters<typeof walk>[1]
-  readonly code: number
-  /** The ids that are printed, each a letter. */
-  readonly ids: string
-  readonly requests: number
-  /** Parts of standard error. */
-  readonly err?: readonly string[]
-}
-
 /** Pages that follow each other, with the tests that each letter stands for. */
 const chain = (...pages: readonly string[]): Readonly<Record<string, Page>> =>
   Object.fromEntries(
@@ -57,80 +46,67 @@ const first: Page = { ids: ['a'], next: 'p2' }
 const endless = (_: string, index: number): Page => ({ ids: [`${index}`], next: `p${index + 1}` })
 const range = '2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z'
 
-test.each<readonly [title: string, walked: Walk]>([
-  [
-    'pages are followed until the token is empty',
-    { pages: chain('a', 'b', 'c'), code: 0, ids: 'abc', requests: 3, err: ['3 tests ', range] },
-  ],
-  ['a null token is the end', { pages: { '': { ids: ['a'], next: null } }, code: 0, ids: 'a', requests: 1 }],
-  ['no token is the end', { pages: { '': { ids: ['a'] } }, code: 0, ids: 'a', requests: 1 }],
+/** What comes of a walk: its exit code, the ids that are printed, each a letter, and the number of requests. */
+type Row = [
+  title: string,
+  pages: Parameters<typeof walk>[1],
+  outcome: string,
+  err?: readonly string[],
+  flags?: string,
+]
+
+test.each<Row>([
+  ['pages are followed until the token is empty', chain('a', 'b', 'c'), '0: abc, 3', ['3 tests ', range]],
+  ['a null token is the end', { '': { ids: ['a'], next: null } }, '0: a, 1'],
+  ['no token is the end', { '': { ids: ['a'] } }, '0: a, 1'],
   [
     'tokens decide when the list ends, not totals',
-    {
-      pages: { '': { ...first, page: totals }, p2: { ids: ['b', 'c', 'd'], next: '', page: totals } },
-      code: 0,
-      ids: 'abcd',
-      requests: 2,
-    },
+    { '': { ...first, page: totals }, p2: { ids: ['b', 'c', 'd'], next: '', page: totals } },
+    '0: abcd, 2',
   ],
   [
     'a token that comes again ends the list, which is incomplete',
-    {
-      pages: { ...chain('a', 'b', 'c', ''), p3: { ids: ['d'], next: 'p1' } },
-      code: 17,
-      ids: 'abcd',
-      requests: 4,
-      err: ['the same page token twice'],
-    },
+    { ...chain('a', 'b', 'c', ''), p3: { ids: ['d'], next: 'p1' } },
+    '17: abcd, 4',
+    ['the same page token twice'],
   ],
   [
     'a token that names its own page ends the list after two requests',
-    { pages: token => ({ ids: [token || 'a'], next: 'b' }), code: 17, ids: 'ab', requests: 2 },
+    token => ({ ids: [token || 'a'], next: 'b' }),
+    '17: ab, 2',
   ],
   [
     'tokens without end stop at --max-pages, and the hint names it',
-    { flags: '--max-pages 3', pages: endless, code: 17, ids: '012', requests: 3, err: ['--max-pages'] },
+    endless,
+    '17: 012, 3',
+    ['--max-pages'],
+    '--max-pages 3',
   ],
-  [
-    'exactly --max-pages pages are complete',
-    { flags: '--max-pages 2', pages: chain('a', 'b'), code: 0, ids: 'ab', requests: 2 },
-  ],
+  ['exactly --max-pages pages are complete', chain('a', 'b'), '0: ab, 2', [], '--max-pages 2'],
   [
     'a row that comes again on a later page is one row, with a note',
-    {
-      pages: chain('ab', 'abac'),
-      code: 0,
-      ids: 'abc',
-      requests: 2,
-      err: ['3 tests ', '3 duplicate rows'],
-    },
+    chain('ab', 'abac'),
+    '0: abc, 2',
+    ['3 tests ', '3 duplicate rows'],
   ],
   [
     'a page that fails for good keeps the rows before it, and the list is incomplete',
-    { pages: { '': first, p2: { status: 500 } }, code: 17, ids: 'a', requests: 2, err: ['incomplete'] },
+    { '': first, p2: { status: 500 } },
+    '17: a, 2',
+    ['incomplete'],
   ],
   [
     'a token that is revoked between pages is the reason that is reported',
-    {
-      pages: { '': first, p2: { status: 401 } },
-      code: 4,
-      ids: 'a',
-      requests: 2,
-      err: ['rejected the token', 'incomplete'],
-    },
+    { '': first, p2: { status: 401 } },
+    '4: a, 2',
+    ['rejected the token', 'incomplete'],
   ],
-  [
-    'a first page that fails prints nothing',
-    { pages: () => ({ status: 500 }), code: 7, ids: '', requests: 1 },
-  ],
-  [
-    '--limit is kept although the service sends more',
-    { flags: '--limit 3', pages: chain('abcdef', 'g'), code: 0, ids: 'abc', requests: 1 },
-  ],
-])('%s', async (_, { flags = '', pages, err = [], ...expected }) => {
+  ['a first page that fails prints nothing', () => ({ status: 500 }), '7: , 1'],
+  ['--limit is kept although the service sends more', chain('abcdef', 'g'), '0: abc, 1', [], '--limit 3'],
+])('%s', async (_, pages, expected, err = [], flags = '') => {
   const outcome = await walk(`--fields id ${flags}`, pages)
   const { code, requests } = outcome
-  expect({ code, ids: ids(outcome).join(''), requests: requests.length }).toEqual(expected)
+  expect(`${code}: ${ids(outcome).join('')}, ${requests.length}`).toBe(expected)
   for (const part of err) expect(outcome.err).toContain(part)
   // All pages are of the same window.
   expect(new Set(sent(outcome).map(({ start_time }) => start_time)).size).toBe(1)

@@ -34,6 +34,8 @@ const record = (prSha: string, isCurrentlySubmittedToQueue = true): Answer => ({
 })
 
 interface World {
+  /** By default `pr targets 7 a`. */
+  readonly line?: string
   readonly git?: Git
   readonly env?: Environment
   readonly event?: object
@@ -99,11 +101,10 @@ const unknownToGit: Git = { 'remote -v': prints('origin\tgit@github.com:ada/web.
 const withoutGit: Git = { ...checkout, 'remote -v': fails, 'rev-parse HEAD': fails }
 
 describe('the commit that `pr targets` sends', () => {
-  test.each<[string, string, World, reads?: number]>([
-    ['is HEAD of the checkout if the remote says that it is the head', 'pr targets 7 a', {}],
+  test.each<[string, World, reads?: number]>([
+    ['is HEAD of the checkout if the remote says that it is the head', {}],
     [
       'is HEAD if the remote of the repository has any name',
-      'pr targets 7 a',
       {
         git: {
           'remote -v': prints('company\tgit@github.com:Acme/Web.git (fetch)\n'),
@@ -113,55 +114,45 @@ describe('the commit that `pr targets` sends', () => {
     ],
     [
       'is HEAD if the record says that it is the head, whatever the remotes are',
-      'pr targets 7 a',
       { git: unknownToGit, record: record(head.toUpperCase()) },
       1,
     ],
     [
       'is HEAD if the remote cannot be asked and the record says that it is the head',
-      'pr targets 7 a',
       { git: { [askRemote]: denied }, record: record(head) },
       1,
     ],
-    ['is MERGEQ_SHA', 'pr targets 7 a', { env: { MERGEQ_SHA: head }, git: inCheckoutOf(merge) }],
+    ['is MERGEQ_SHA', { env: { MERGEQ_SHA: head }, git: inCheckoutOf(merge) }],
     [
       'is MERGEQ_SHA of the pull request in MERGEQ_PR',
-      'pr targets a',
-      { env: { MERGEQ_PR: '7', MERGEQ_SHA: head }, git: inCheckoutOf(merge) },
+      { line: 'pr targets a', env: { MERGEQ_PR: '7', MERGEQ_SHA: head }, git: inCheckoutOf(merge) },
     ],
     [
       'is MERGEQ_SHA of the pull request in MERGEQ_PR, which is given in another form',
-      'pr targets https://github.com/Acme/web/pull/7 a',
-      { env: { MERGEQ_PR: '#7', MERGEQ_SHA: head }, git: inCheckoutOf(merge) },
+      {
+        line: 'pr targets https://github.com/Acme/web/pull/7 a',
+        env: { MERGEQ_PR: '#7', MERGEQ_SHA: head },
+        git: inCheckoutOf(merge),
+      },
     ],
-    ['is the head that the CI job of the pull request states', 'pr targets 7 a', githubJob],
-    [
-      'is MERGEQ_SHA rather than that of the job',
-      'pr targets 7 a',
-      job({ MERGEQ_SHA: head, GITHUB_EVENT_NAME: 'push' }),
-    ],
-    [
-      'is HEAD if the job states no head and HEAD is it',
-      'pr targets 7 a',
-      { ...commentJob, git: inCheckoutOf(head) },
-    ],
-    ['is what the job abbreviates', 'pr targets 7 a', bitbucketJob([head])],
-  ])('%s', async (_, line, world, reads = 0) => {
+    ['is the head that the CI job of the pull request states', githubJob],
+    ['is MERGEQ_SHA rather than that of the job', job({ MERGEQ_SHA: head, GITHUB_EVENT_NAME: 'push' })],
+    ['is HEAD if the job states no head and HEAD is it', { ...commentJob, git: inCheckoutOf(head) }],
+    ['is what the job abbreviates', bitbucketJob([head])],
+  ])('%s', async (_, { line = 'pr targets 7 a', ...world }, reads = 0) => {
     expect(await run(line, world)).toMatchObject({ code: 0, err: '', sent: [head], reads })
   })
 
   const notHead = 'HEAD of the checkout is 9d1c2b3, and the head of #7 is 4f2a9c1.'
-  test.each<[string, string, World, readonly string[]]>([
-    ['HEAD is another commit', 'pr targets 7 a', { git: inCheckoutOf(merge) }, [notHead]],
+  test.each<[string, World, readonly string[]]>([
+    ['HEAD is another commit', { git: inCheckoutOf(merge) }, [notHead]],
     [
       'HEAD is another commit than in the record',
-      'pr targets 7 a',
       { git: unknownToGit, record: record(other) },
       ['HEAD of the checkout is 4f2a9c1, and the head of #7 is 1b2c3d4.'],
     ],
     [
       'the record is of a pull request that is not submitted',
-      'pr targets 7 a',
       { git: unknownToGit, record: record(head, false) },
       [
         'The head of #7 is unknown: no remote of the checkout belongs to github.com/acme/web, and it is not in the queue.',
@@ -169,19 +160,16 @@ describe('the commit that `pr targets` sends', () => {
     ],
     [
       'there is no checkout',
-      'pr targets 7 a',
       { git: withoutGit, record: record(head) },
       ['The commit of HEAD is unknown: odd.'],
     ],
     [
       'MERGEQ_SHA belongs to another pull request',
-      'pr targets 7 a',
       { env: { MERGEQ_PR: '8', MERGEQ_SHA: merge }, git: inCheckoutOf(merge) },
       ['MERGEQ_SHA belongs to MERGEQ_PR, which is #8.', notHead],
     ],
     [
       'MERGEQ_SHA belongs to a pull request of another repository',
-      'pr targets 7 a',
       {
         env: { MERGEQ_PR: 'https://github.com/acme/api/pull/7', MERGEQ_SHA: merge },
         git: inCheckoutOf(merge),
@@ -190,8 +178,8 @@ describe('the commit that `pr targets` sends', () => {
     ],
     [
       'MERGEQ_SHA belongs to the pull request of the repository that no argument names',
-      'pr targets https://github.com/acme/web/pull/7 a',
       {
+        line: 'pr targets https://github.com/acme/web/pull/7 a',
         env: { MERGEQ_REPO: 'acme/api', MERGEQ_PR: '7', MERGEQ_SHA: merge },
         git: inCheckoutOf(merge),
       },
@@ -199,25 +187,21 @@ describe('the commit that `pr targets` sends', () => {
     ],
     [
       'the CI job belongs to another pull request',
-      'pr targets 7 a',
       { ...githubJob, event: { pull_request: { ...event.pull_request, number: 8 } } },
       ['The CI job belongs to #8.', notHead],
     ],
     [
       'the CI job belongs to another repository',
-      'pr targets 7 a',
       job({ GITHUB_REPOSITORY: 'acme/api' }),
       ['The CI job belongs to github.com/acme/api.', notHead],
     ],
     [
       'the CI job does not state its repository',
-      'pr targets 7 a',
       job({ GITHUB_REPOSITORY: '' }),
       ['The CI job does not state its repository.', notHead],
     ],
     [
       'the CI job does not state the head',
-      'pr targets 7 a',
       commentJob,
       [
         'GitHub Actions does not provide the head commit of the pull request; the commit that it builds may be a merge commit.',
@@ -226,7 +210,6 @@ describe('the commit that `pr targets` sends', () => {
     ],
     [
       'the CI job states zeros',
-      'pr targets 7 a',
       { ...githubJob, event: { pull_request: { ...event.pull_request, head: { sha: zeros } } } },
       [
         'GitHub Actions does not provide the head commit of the pull request; the commit that it builds may be a merge commit.',
@@ -235,11 +218,10 @@ describe('the commit that `pr targets` sends', () => {
     ],
     [
       'git cannot complete what the job abbreviates',
-      'pr targets 7 a',
       bitbucketJob([]),
       ['BITBUCKET_COMMIT: the checkout has no commit that begins with 4f2a9c1d0e8b.', notHead],
     ],
-  ])('is not found if %s', async (_, line, world, reasons) => {
+  ])('is not found if %s', async (_, { line = 'pr targets 7 a', ...world }, reasons) => {
     const { code, out, err, sent } = await run(line, world)
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
     const advice = 'Specify the commit that the targets belong to with --sha.'
@@ -402,18 +384,18 @@ describe('the library', () => {
   }
   const short = objects('4f2a9c1', { [head]: 'commit' })
 
-  test.each<[string, object, Git]>([
-    ['HEAD if it is the head', {}, {}],
-    ['a complete commit', { sha: head.toUpperCase() }, inCheckoutOf(merge)],
-    ['a commit that git completes', { sha: '4f2a9c1' }, { ...inCheckoutOf(merge), ...short }],
-  ])('sends %s', async (_, options, git) => {
-    const { client, requests } = await open(git)
-    await client.setImpactedTargets({ pr: 7, targets: ['a'], ...options })
-    expect(requests.map(({ body }) => JSON.parse(body).pr)).toEqual([{ number: 7, sha: head }])
+  test('sends a commit that git completes, and HEAD if it is the head', async () => {
+    for (const [options, git] of [
+      [{}, {}],
+      [{ sha: '4f2a9c1' }, { ...inCheckoutOf(merge), ...short }],
+    ] as const) {
+      const { client, requests } = await open(git)
+      await client.setImpactedTargets({ pr: 7, targets: ['a'], ...options })
+      expect(requests.map(({ body }) => JSON.parse(body).pr)).toEqual([{ number: 7, sha: head }])
+    }
   })
 
   test.each<[string, object, object, string]>([
-    ['HEAD that is not the head', {}, {}, 'No head commit of #7 was found.'],
     ['a branch', { sha: 'main' }, {}, "setImpactedTargets: sha: 'main' is not a commit hash."],
     [
       'an abbreviated commit where nothing is looked up',
