@@ -11,7 +11,7 @@ import {
 } from '../base/errors.ts'
 import type { Host } from '../host/host.ts'
 import { formatAge } from '../values/format.ts'
-import type { Judgement, Seen } from './wait-state.ts'
+import type { Judgement, Seen, WaitEnd } from './wait-state.ts'
 
 /** A failed request of a poll is not retried, as the next round repeats it; but with the limit 0 there is one round. */
 export const limitsOfReading = ({ waitLimit }: WaitTime): RequestLimits =>
@@ -47,6 +47,8 @@ export interface PollOptions<T, R, J extends Judgement<T>> {
   read(items: readonly T[]): Promise<readonly (Reading<R> | undefined)[]>
   /** Says what a value means for an item, whose readings failed for `outage` before; without side effects. */
   judge(item: T, value: R, outage: number): J
+  /** Says how the wait for an item ends that was to end so; as it was to by default. */
+  end?(item: T, end: WaitEnd): Judgement<T>
   /** Returns the time until the next reading of an item; `failures` is how many readings failed in a row. */
   schedule(item: T, failures: number): number
   /** After it no reading begins. */
@@ -120,6 +122,7 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
   const { limit, giveUpAfter, host, onChange, onOutage } = options
   const { clock, interrupted, random } = host
   const { sleep = delay => clock.sleep(delay, interrupted), during = rounds => rounds() } = options
+  const { end = (item, end) => ({ item, end }) } = options
   let waiting: readonly Waiting<T>[] = options.items.map(item => ({ item, failures: 0, failingSince: 0 }))
   let hasAnswered = options.hasAnswered ?? false
   let connectionFailures = 0
@@ -145,21 +148,24 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
     connectionFailures = isUnconnected && !hasAnswered ? connectionFailures + 1 : 0
   }
 
-  const judgeReading = (
-    before: Waiting<T>,
-    reading: Reading<R> | undefined,
-  ): { readonly judgement: J | Judgement<T>; readonly next: Waiting<T> } => {
-    const { item } = before
-    if (reading === undefined) return { judgement: { item }, next: before }
+  /** Judges a reading, and returns how the item waits on; it does not if `fatal` ends all of them. */
+  const judge = (before: Waiting<T>, reading: Reading<R> | undefined, fatal: MergeqError | undefined) => {
     const now = limit.elapsed()
-    const failingSince = before.failures === 0 ? now : before.failingSince
-    if ('value' in reading) {
-      const judgement = options.judge(item, reading.value, now - failingSince)
-      return { judgement, next: { item: judgement.item, failures: 0, failingSince: 0 } }
+    const { item, failures } = before
+    const failingSince = failures === 0 ? now : before.failingSince
+    let judgement: J | Judgement<T> = { item }
+    let failure = fatal
+    let next = before
+    if (reading !== undefined && 'value' in reading) {
+      judgement = options.judge(item, reading.value, now - failingSince)
+      next = { item: judgement.item, failures: 0, failingSince: 0 }
+    } else if (reading !== undefined) {
+      failure = reasonToGiveUp(reading.failure, now - failingSince) ?? fatal
+      next = { item, failures: failures + 1, failingSince }
     }
-    const failure = reasonToGiveUp(reading.failure, now - failingSince)
-    const judgement = failure === undefined ? { item } : { item, end: { outcome: 'error', failure } as const }
-    return { judgement, next: { item, failures: before.failures + 1, failingSince } }
+    if (failure !== undefined && judgement.end === undefined)
+      judgement = { ...judgement, ...end(judgement.item, { outcome: 'error', failure }) }
+    return { judgement, next: judgement.end === undefined ? [next] : [] }
   }
 
   /** Runs a round. Returns the time until the next one, or undefined when the wait is over. */
@@ -169,21 +175,15 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
     noteConnection(readings)
     const failures = readings.flatMap(reading => ('failure' in reading ? reading.failure : []))
     const fatal = failures.find(failure => isPermanent(failure) && !isOfOneItem(failure))
-    const judged = waiting.map((before, index) => {
-      const { judgement, next } = judgeReading(before, all[index])
-      if (fatal === undefined || judgement.end !== undefined) return { judgement, next }
-      return { judgement: { ...judgement, end: { outcome: 'error', failure: fatal } as const }, next }
-    })
-    waiting = judged.flatMap(({ judgement, next }) => (judgement.end === undefined ? next : []))
-    await noteOutage(
-      failures.filter(failure => !isOfOneItem(failure)),
-      readings.length > failures.length,
-    )
+    const judged = waiting.map((before, index) => judge(before, all[index], fatal))
+    waiting = judged.flatMap(({ next }) => next)
+    const [outage] = failures.filter(failure => !isOfOneItem(failure))
+    await noteOutage(outage, readings.length > failures.length)
     const goesOn = await onChange(judged.map(({ judgement }) => judgement))
     if (waiting.length === 0) return undefined
     if (!goesOn || limit.remaining() <= 0) {
       const outcome = limit.remaining() <= 0 && limit.waitLimit > 0 ? 'timed-out' : 'pending'
-      await onChange(waiting.map(({ item }) => ({ item, end: { outcome } as const })))
+      await onChange(waiting.map(({ item }) => end(item, { outcome })))
       return undefined
     }
     const usual = Math.min(...waiting.map(({ item, failures }) => options.schedule(item, failures)))
@@ -195,13 +195,11 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
   const timeToGiveUp = ({ failures, failingSince }: Waiting<T>): number =>
     failures === 0 ? Number.POSITIVE_INFINITY : Math.max(0, failingSince + giveUpAfter - limit.elapsed())
 
-  const noteOutage = async ([failure]: readonly MergeqError[], hasValue: boolean) => {
+  const noteOutage = async (failure: MergeqError | undefined, hasValue: boolean) => {
     if (failure !== undefined && outageSince === undefined && waiting.length > 0) {
       outageSince = limit.elapsed()
-      await onOutage(
-        `${withPeriod(failure.message)} ${options.describeWaiting?.() ?? 'Still waiting.'}`,
-        false,
-      )
+      const waits = options.describeWaiting?.() ?? 'Still waiting.'
+      await onOutage(`${withPeriod(failure.message)} ${waits}`, false)
     } else if (failure === undefined && hasValue && outageSince !== undefined) {
       const duration = formatAge(limit.elapsed() - outageSince)
       outageSince = undefined

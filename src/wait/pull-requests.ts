@@ -1,5 +1,4 @@
-// The loop of a wait for pull requests: it submits, reads and reports. What follows from each event is in
-// domain/wait-machine.ts.
+// The loop of a wait for pull requests: it submits, reads and reports. What follows from that is in machine.ts.
 
 import { isPassing, toMergeqError } from '../base/errors.ts'
 import { getString } from '../base/json.ts'
@@ -8,28 +7,25 @@ import { describeBase, isStacked } from '../domain/stacks.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
 import { formatDuration, joinTruncated, shorten } from '../values/format.ts'
 import { queueName } from '../values/repository.ts'
-import type { Step } from './machine.ts'
+import { afterCancellation, afterOutage, afterReading, endWait } from './machine.ts'
 import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
 import { readPullRequests } from './readings.ts'
 import type { Wait, WaitObserver } from './wait.ts'
 import {
   absenceOf,
-  endOf,
-  type Judgement,
+  isDue,
+  type Step,
   type TrackedPullRequest,
+  type WaitEnd,
   type WaitObservation,
 } from './wait-state.ts'
 
-/** What a round brought of a pull request: after its submission, and with what was read of it then. */
+/** What a round brought of a pull request. */
 interface RoundReading {
-  readonly item: TrackedPullRequest
-  /** Undefined if only the submission succeeded. */
+  /** How it stands after a try to submit it; undefined if there was none. */
+  readonly tried: Step | undefined
   readonly observation?: WaitObservation | undefined
 }
-
-type Standing = Step & Judgement<TrackedPullRequest>
-
-const standingAfter = (step: Step): Standing => ({ ...step, end: endOf(step.item) })
 
 /**
  * Submits pull requests, if the wait does, and waits until every one has reached the requested state or a final state
@@ -42,31 +38,31 @@ export async function waitForPullRequests(
   wait: Wait,
   observer: WaitObserver,
 ): Promise<void> {
-  const { options, client, time, advance } = wait
+  const { options, client, time } = wait
   const { clock, interrupted } = client.host
   let waiting = all
   let rounds = 0
   try {
-    await poll<TrackedPullRequest, RoundReading, Standing>({
+    await poll<TrackedPullRequest, RoundReading, Step>({
       items: all,
       read(items) {
         rounds++
         return readRound(items, wait, observer)
       },
-      judge(before, { item, observation }, lasted) {
-        const known = item === before ? advance(item, { type: 'outage over', lasted }).item : item
-        if (observation === undefined) return standingAfter({ item: known })
-        const isFirstRound = rounds === 1
-        return standingAfter(advance(known, { type: 'reading', observation, isFirstRound }))
+      judge(before, { tried, observation }, lasted) {
+        const step = tried ?? { item: afterOutage(before, lasted) }
+        if (observation === undefined || isDue(step.item)) return step
+        return afterReading(step.item, observation, rounds === 1, wait)
       },
+      end: (item, told) => endWait(item, told, wait),
       schedule: (tracked, failures) => delayUntilNext(tracked, failures, wait),
       limit: time,
       giveUpAfter: giveUpLimit(options.giveUpAfter, time, client),
       hasAnswered: all.some(({ attempt }) => attempt.sent !== undefined),
       host: client.host,
-      async onChange(standings) {
-        waiting = standings.flatMap(({ item, end }) => (end === undefined ? item : []))
-        return reportRound(standings, wait, observer)
+      async onChange(steps) {
+        waiting = steps.flatMap(({ item, end }) => (end === undefined ? item : []))
+        return reportRound(steps, wait, observer)
       },
       onOutage: (text, isOver) => observer.reportOutage(text, isOver),
       during: rounds => observer.during?.(() => waiting, rounds) ?? rounds(),
@@ -84,30 +80,29 @@ async function readRound(
   wait: Wait,
   observer: WaitObserver,
 ): Promise<readonly (Reading<RoundReading> | undefined)[]> {
-  const { submitOptions, advance } = wait
+  const { submitOptions } = wait
   const tries =
     submitOptions &&
     (await (await import('./submissions.ts')).submitDue(items, submitOptions, wait, observer))
-  const standsAs = (item: TrackedPullRequest): Reading<TrackedPullRequest> =>
-    tries?.get(item) ?? { value: item }
+  const stepOf = (item: TrackedPullRequest): Reading<Step> => tries?.get(item) ?? { value: { item } }
   const readable = items.flatMap(before => {
-    const tried = standsAs(before)
-    return 'value' in tried && !['due', 'ended'].includes(tried.value.phase.name) ? tried.value : []
+    const tried = stepOf(before)
+    if ('failure' in tried || tried.value.end !== undefined || isDue(tried.value.item)) return []
+    return tried.value.item
   })
   const readings = await readPullRequests(readable, wait)
   return items.map(before => {
-    const tried = standsAs(before)
-    if ('failure' in tried) return tried
-    const item = tried.value
-    const isTried = tries?.has(before) === true
-    const reading = readings.get(item)
-    if (reading === undefined) return isTried ? { value: { item } } : undefined
-    if ('value' in reading) return { value: { item, observation: reading.value } }
-    if (!isTried) return reading
+    const step = stepOf(before)
+    if ('failure' in step) return step
+    const tried = tries?.has(before) === true ? step.value : undefined
+    const reading = readings.get(step.value.item)
+    if (reading === undefined) return tried && { value: { tried } }
+    if ('value' in reading) return { value: { tried, observation: reading.value } }
+    if (tried === undefined) return reading
     // The submission must not be forgotten; the next round repeats the reading.
     const { failure } = reading
-    if (isPassing(failure)) return { value: { item } }
-    return { value: advance(item, { type: 'over', end: { outcome: 'error', failure } }) }
+    if (isPassing(failure)) return { value: { tried } }
+    return { value: { tried: endWait(tried.item, { outcome: 'error', failure }, wait) } }
   })
 }
 
@@ -133,23 +128,19 @@ function delayUntilNext(
 }
 
 /** Reports what a round brought. Resolves to whether the wait goes on. */
-async function reportRound(
-  standings: readonly Standing[],
-  wait: Wait,
-  observer: WaitObserver,
-): Promise<boolean> {
+async function reportRound(steps: readonly Step[], wait: Wait, observer: WaitObserver): Promise<boolean> {
   const { options, client } = wait
   const { logger, nameOf } = client
-  for (const standing of standings) {
-    const { item, change, end } = standing
-    await reportRemarks(standing, wait)
+  for (const step of steps) {
+    const { item, change, end } = step
+    await reportRemarks(step, wait)
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${shorten(change.to, 200)}; still waiting.`)
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
-    if (end !== undefined) await reportLast(standing, wait, observer)
+    if (end !== undefined) await reportEnd(step, end, wait, observer)
   }
-  const missing = standings.flatMap(({ item, isNewlyAbsent }) =>
+  const missing = steps.flatMap(({ item, isNewlyAbsent }) =>
     isNewlyAbsent === true ? `#${item.pullRequest.pr}` : [],
   )
   if (missing.length > 0 && options.waitLimit > 0) {
@@ -159,38 +150,33 @@ async function reportRound(
       `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(Math.min(grace, waitLimit))} (${name}).`,
     )
   }
-  const hasUnknownHead = standings.some(
+  const hasUnknownHead = steps.some(
     ({ item: { record } }) => record !== undefined && (getString(record, 'prSha') ?? '') === '',
   )
   if (options.head !== undefined && hasUnknownHead)
     await logger.warnOnce(
       `The service does not report the head commit; ${nameOf('matchHead')} is not checked.`,
     )
-  const isUnsuccessful = ({ end }: Standing) =>
+  const isUnsuccessful = ({ end }: Step) =>
     end !== undefined && (end.outcome === 'error' || kindOfOutcome[end.outcome] !== 'ok')
-  return !(options.stopsOnError && standings.some(isUnsuccessful))
+  return !(options.stopsOnError && steps.some(isUnsuccessful))
 }
 
-/** Reports the end of a pull request, which the machine or the poll says, and cancels what is at another head before. */
-async function reportLast(
-  { item, end, mustBeCancelled = false }: Standing,
+/** Reports the end of a pull request, and cancels what is at another head before. */
+async function reportEnd(
+  { item, mustBeCancelled }: Step,
+  end: WaitEnd,
   wait: Wait,
   observer: WaitObserver,
 ): Promise<void> {
-  const { advance } = wait
-  let last: Step = { item, mustBeCancelled }
-  if (end !== undefined && endOf(item) === undefined) last = advance(item, { type: 'over', end })
-  if (last.mustBeCancelled === true) {
-    const { cancelSubmission } = await import('./submissions.ts')
-    last = advance(last.item, await cancelSubmission(last.item, wait))
-  }
-  const { phase } = last.item
-  if (phase.name === 'ended') await observer.reportEnd(last.item, phase.end)
+  if (mustBeCancelled !== true) return observer.reportEnd(item, end)
+  const { cancelSubmission } = await import('./submissions.ts')
+  await observer.reportEnd(item, afterCancellation(item, await cancelSubmission(item, wait), wait))
 }
 
 /** Says once what the queue of a pull request, and its base, mean for it. */
 async function reportRemarks(
-  { item: { pullRequest, queue, record }, end }: Standing,
+  { item: { pullRequest, queue, record }, end }: Step,
   { client: { logger }, submitOptions }: Wait,
 ): Promise<void> {
   const message = end === undefined ? queueStateMessage(stateOf(queue)) : undefined

@@ -1,5 +1,5 @@
 // What a wait submits: each pull request, and again those that left the queue by a failure that does not count; and what it
-// cancels of it. What follows from that is in domain/wait-machine.ts.
+// cancels of it. What follows from that is in machine.ts.
 import { callOperation } from '../api/call.ts'
 import {
   cancelPullRequest,
@@ -25,11 +25,11 @@ import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reas
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { formatInstant } from '../values/format.ts'
-import { nameOfEnd } from './evidence.ts'
-import type { WaitEvent } from './machine.ts'
+import { nameOfRecord } from './evidence.ts'
+import { afterSubmission, beginAttempt, type SubmissionEvent } from './machine.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
 import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
-import type { TrackedPullRequest } from './wait-state.ts'
+import { type DuePullRequest, isDue, type Step, type TrackedPullRequest } from './wait-state.ts'
 
 /**
  * Submits the pull requests that are due, one after the other. Returns how each that it tried stands then, or its error if
@@ -40,11 +40,11 @@ export async function submitDue(
   submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<ReadonlyMap<TrackedPullRequest, Reading<TrackedPullRequest>>> {
+): Promise<ReadonlyMap<TrackedPullRequest, Reading<Step>>> {
   const { client, time, options } = wait
   const now = time.elapsed()
-  const due = all.filter(({ phase }) => phase.name === 'due' && (phase.pause?.until ?? 0) <= now)
-  const tries = new Map<TrackedPullRequest, Reading<TrackedPullRequest>>()
+  const due = all.filter(isDue).filter(({ phase }) => (phase.pause?.until ?? 0) <= now)
+  const tries = new Map<TrackedPullRequest, Reading<Step>>()
   let outage: Reading<never> | undefined
   for (const tracked of due) {
     client.host.interrupted.throwIfAborted()
@@ -59,16 +59,16 @@ export async function submitDue(
 }
 
 async function submit(
-  tracked: TrackedPullRequest,
+  tracked: DuePullRequest,
   submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<TrackedPullRequest> {
+): Promise<Step> {
   const { pullRequest } = tracked
   try {
-    const { item, failure } = await submitUnlessDone(tracked, submitOptions, wait, observer)
-    wait.tried.set(pullRequest, { sent: item.attempt.sent, failure })
-    return item
+    const { failure, ...step } = await submitUnlessDone(tracked, submitOptions, wait, observer)
+    wait.tried.set(pullRequest, { sent: step.item.attempt.sent, failure })
+    return step
   } catch (error) {
     const failed = toMergeqError(error)
     const failure = (await observer.explainFailure?.(failed, pullRequest)) ?? failed
@@ -79,41 +79,36 @@ async function submit(
   }
 }
 
-/** How a pull request stands after a try to submit it, and the error that ended it. */
-interface TriedPullRequest {
-  readonly item: TrackedPullRequest
-  readonly failure?: MergeqError | undefined
-}
-
-/** Reads the record of a pull request, and submits it, unless that says otherwise. */
+/** Reads the record of a pull request, and submits it, unless that says otherwise. Returns the error that ended it, too. */
 async function submitUnlessDone(
-  tracked: TrackedPullRequest,
+  tracked: DuePullRequest,
   submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<TriedPullRequest> {
-  const { advance, client, time } = wait
+): Promise<Step & { readonly failure?: MergeqError | undefined }> {
+  const { client, time } = wait
   const isAgain = tracked.attempt.previous !== undefined
   const { record: read, sandboxSpeed } = await readCurrent(tracked, isAgain, wait)
   // What is older than the end of the attempt before says nothing, but a merge.
   const record = isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED' ? undefined : read
   const current = { ...tracked, record: record ?? tracked.record }
   const decision = await decide(tracked, { record, sandboxSpeed }, submitOptions, wait, observer)
-  if ('event' in decision) return advance(current, decision.event)
+  if ('event' in decision) return afterSubmission(current, decision.event, wait)
   const isQueued = isInQueue(record)
-  const { item } = advance(current, { type: 'attempt', record, isQueued })
+  const item = beginAttempt(current, record, isQueued, wait)
   if (isQueued && submitOptions.attempts !== undefined) {
     await reportAttempt(item, 'It was in the queue already.', wait, observer)
-    return advance(item, { type: 'in the queue', record, before: isAgain ? tracked.record : undefined })
+    const before = isAgain ? tracked.record : undefined
+    return afterSubmission(item, { type: 'in the queue', record, before }, wait)
   }
   if (!time.hasTime()) return { item: tracked }
   await reportAttempt(item, decision.reason, wait, observer)
   const event = await send(item, record, submitOptions, wait)
-  const sent = advance(item, event)
-  if (isQueued && record !== undefined && sent.item.phase.name !== 'ended')
+  const step = afterSubmission(item, event, wait)
+  if (isQueued && record !== undefined && step.end === undefined)
     await client.logger.info(describeResubmission(tracked.pullRequest, record, submitOptions.params))
   const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
-  return { ...sent, failure: isLast ? event.failure : undefined }
+  return { ...step, failure: isLast ? event.failure : undefined }
 }
 
 /** What was read of a pull request before its submission. */
@@ -127,12 +122,12 @@ interface Current {
  * and still has the head that is meant is submitted, and after its pause.
  */
 async function decide(
-  tracked: TrackedPullRequest,
+  tracked: DuePullRequest,
   { record, sandboxSpeed }: Current,
   submitOptions: SubmitOptions,
   wait: Wait,
   observer: WaitObserver,
-): Promise<{ readonly event: WaitEvent } | { readonly reason: string }> {
+): Promise<{ readonly event: SubmissionEvent } | { readonly reason: string }> {
   const { attempt, pullRequest } = tracked
   const { time, client } = wait
   if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
@@ -143,8 +138,8 @@ async function decide(
   if (why === undefined) return { event: { type: 'not again', record } }
   const head = await findMovedHead(tracked, record, wait)
   if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
-  const after = nameOfEnd(record ?? {})
-  const wasPaused = tracked.phase.name === 'due' && tracked.phase.pause?.after === after
+  const after = nameOfRecord(record ?? {})
+  const wasPaused = tracked.phase.pause?.after === after
   if (why.pause === 0 || wasPaused) return why
   const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
   const until = formatInstant(client.host.clock.now() + pause)
@@ -233,7 +228,7 @@ async function send(
   before: JsonObject | undefined,
   { params }: SubmitOptions,
   { client, limits, options, time }: Wait,
-): Promise<WaitEvent> {
+): Promise<SubmissionEvent> {
   const { clock } = client.host
   const startedAt = clock.now()
   try {
@@ -269,12 +264,12 @@ async function send(
 /** The time of the cancellation of an outdated submission, in milliseconds, also when that of the wait is over. */
 const cancellationTime = 30_000
 
-/** Cancels a submission whose head moved. */
+/** Cancels a submission whose head moved. Returns why that is not confirmed. */
 export async function cancelSubmission(
   { pullRequest }: TrackedPullRequest,
   { client }: Wait,
-): Promise<WaitEvent> {
+): Promise<MergeqError | undefined> {
   const time = startWaitTime(cancellationTime, client.host.clock)
   const tried = await readingOf(() => callOperation({ ...client, time }, cancelPullRequest, pullRequest))
-  return { type: 'cancellation', failure: 'failure' in tried ? tried.failure : undefined }
+  return 'failure' in tried ? tried.failure : undefined
 }

@@ -1,5 +1,4 @@
-// The life of a pull request that is waited for, and what a wait for it is told and tells. What makes it go from one phase
-// to the next is in wait-machine.ts.
+// What a wait knows of a pull request, and what it is told and tells. What follows from an event is in machine.ts.
 
 import type { SendingTime } from '../api/service-clock.ts'
 import type { MergeqError } from '../base/errors.ts'
@@ -23,10 +22,28 @@ export interface WaitOptions {
   readonly stopsOnError: boolean
 }
 
-/** A pull request that is waited for. */
-export interface TrackedPullRequest {
+/** A pull request that is waited for, and where it is in its life. Times are in milliseconds since the wait began. */
+export type TrackedPullRequest = DuePullRequest | ReadPullRequest
+
+/** The next round submits it, but not before the end of a pause. It is not read. */
+export interface DuePullRequest extends Tracked {
+  readonly phase: { readonly name: 'due'; readonly pause?: Pause }
+}
+
+/** The next round reads it. */
+export interface ReadPullRequest extends Tracked {
+  readonly phase: /** No reading has said anything of it: since the wait began, or since it was submitted. */
+    | { readonly name: 'unread' }
+    /** The readings do not show it, or show only what is or may be an earlier attempt. */
+    | { readonly name: 'absent'; readonly absence: Absence }
+    /** A reading has shown it in the queue. */
+    | { readonly name: 'shown' }
+    /** Readings show since a time that it failed or was cancelled, and may have merged all the same. */
+    | { readonly name: 'doubtful'; readonly since: number }
+}
+
+interface Tracked {
   readonly pullRequest: PullRequest
-  readonly phase: Phase
   readonly attempt: Attempt
   readonly seen: Seen
   /** The record of the last reading that says something; undefined if the service did not know the pull request. */
@@ -37,28 +54,10 @@ export interface TrackedPullRequest {
   readonly age?: number | undefined
 }
 
-/** Where a pull request is in its life. Times are in milliseconds since the wait began. */
-export type Phase =
-  | OpenPhase
-  /** Its wait is over; `from` is the phase in which it ended. */
-  | { readonly name: 'ended'; readonly end: WaitEnd; readonly from: OpenPhase }
-
-export type OpenPhase =
-  /** The next round submits it, but not before the end of a pause. Until then it is not read. */
-  | { readonly name: 'due'; readonly pause?: Pause }
-  /** No reading has said anything of it: since the wait began, or since it was submitted. */
-  | { readonly name: 'unread' }
-  /** The readings do not show it, or show only what is or may be an earlier attempt. */
-  | { readonly name: 'absent'; readonly absence: Absence }
-  /** A reading has shown it in the queue. */
-  | { readonly name: 'shown' }
-  /** Readings show since a time that it failed or was cancelled, and may have merged all the same. */
-  | { readonly name: 'doubtful'; readonly since: number; readonly absence?: Absence | undefined }
-
 /** A pause before a pull request is submitted again. */
-export interface Pause {
+interface Pause {
   readonly until: number
-  /** The failure that it is for, by `nameOfEnd`. */
+  /** The failure that it is for, by `nameOfRecord`. */
   readonly after: string
 }
 
@@ -95,12 +94,7 @@ export interface Attempt {
   /** The head commit that the queue showed first. */
   readonly queuedHead?: string | undefined
   /** How the attempt before ended, and the record that showed it: what counts if this one cannot be made or read. */
-  readonly previous?: PreviousAttempt | undefined
-}
-
-export interface PreviousAttempt {
-  readonly end: WaitEnd
-  readonly record: JsonObject | undefined
+  readonly previous?: { readonly end: WaitEnd; readonly record: JsonObject | undefined } | undefined
 }
 
 /** When a submission was sent; it is uncertain if no response says that it was made. */
@@ -122,34 +116,24 @@ export interface Seen {
 export const track = (
   pullRequest: PullRequest,
   { isDue, sent }: { readonly isDue: boolean; readonly sent?: Sending | undefined },
-): TrackedPullRequest => ({
-  pullRequest,
-  phase: { name: isDue ? 'due' : 'unread' },
-  attempt: { number: 0, isMade: false, sent },
-  seen: {},
-})
-
-/** The phase of a pull request, or the one in which it ended. */
-export const openPhaseOf = ({ phase }: Pick<TrackedPullRequest, 'phase'>): OpenPhase =>
-  phase.name === 'ended' ? phase.from : phase
-
-/** Since when, and how often, the readings have not shown a pull request; undefined if the last one did, or there is none. */
-export function absenceOf(tracked: Pick<TrackedPullRequest, 'phase'>): Absence | undefined {
-  const phase = openPhaseOf(tracked)
-  return 'absence' in phase ? phase.absence : undefined
+): TrackedPullRequest => {
+  const tracked = { pullRequest, attempt: { number: 0, isMade: false, sent }, seen: {} }
+  return isDue ? { ...tracked, phase: { name: 'due' } } : { ...tracked, phase: { name: 'unread' } }
 }
 
-/** The end of a pull request; undefined while the wait for it goes on. */
-export const endOf = ({ phase }: TrackedPullRequest): WaitEnd | undefined =>
-  phase.name === 'ended' ? phase.end : undefined
+export const isDue = (tracked: TrackedPullRequest): tracked is DuePullRequest => tracked.phase.name === 'due'
+
+/** Since when, and how often, the readings have not shown a pull request; undefined if the last one did, or there is none. */
+export const absenceOf = ({ phase }: Pick<TrackedPullRequest, 'phase'>): Absence | undefined =>
+  phase.name === 'absent' ? phase.absence : undefined
 
 /** Whether an attempt has ended, and the next one has not begun: the pull request is not in the queue. */
-export const isBetweenAttempts = ({ phase, attempt }: TrackedPullRequest): boolean =>
-  phase.name === 'due' && attempt.previous !== undefined
+export const isBetweenAttempts = (tracked: TrackedPullRequest): boolean =>
+  isDue(tracked) && tracked.attempt.previous !== undefined
 
 /** Whether a pull request waits for the end of a pause before it is submitted again. */
-export const isInPause = ({ phase }: TrackedPullRequest): boolean =>
-  phase.name === 'due' && phase.pause !== undefined
+export const isInPause = (tracked: TrackedPullRequest): boolean =>
+  isDue(tracked) && tracked.phase.pause !== undefined
 
 /** Whether this wait submitted a pull request, in any attempt; null if that is not known. */
 export const wasSubmitted = ({ isMade, doubt }: Attempt): boolean | null =>
@@ -223,10 +207,19 @@ export interface WaitEnd {
   readonly note?: string | undefined
 }
 
-/** What a reading means for an item: how the item stands now, and the end of its wait, if it is over. */
+/** How an item stands after a reading, and the end of its wait, if it is over. */
 export interface Judgement<T> {
   readonly item: T
   readonly end?: WaitEnd | undefined
+}
+
+/** How a pull request stands after something happened, and what there is to say or to do. */
+export interface Step extends Judgement<TrackedPullRequest> {
+  readonly change?: StateChange | undefined
+  /** Whether the service did not find it for the first time, and no command has just submitted it. */
+  readonly isNewlyAbsent?: boolean | undefined
+  /** Whether its submission must be cancelled: its head moved. */
+  readonly mustBeCancelled?: boolean
 }
 
 export const isPaused = (queue: JsonObject | undefined): boolean => getString(queue, 'state') === 'PAUSED'

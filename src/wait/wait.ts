@@ -5,10 +5,9 @@ import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import type { WaitTime } from '../api/wait-time.ts'
 import type { MergeqError } from '../base/errors.ts'
 import type { PullRequest } from '../values/pull-request.ts'
-import { advance, type Step, type WaitEvent } from './machine.ts'
 import { limitsOfReading } from './poll.ts'
 import type { SharedQueues } from './shared-queues.ts'
-import { createWaitErrors } from './wait-errors.ts'
+import { createWaitErrors, type WaitErrors } from './wait-errors.ts'
 import type { Sending, StateChange, TrackedPullRequest, WaitEnd, WaitOptions } from './wait-state.ts'
 
 /** How a wait submits its pull requests. */
@@ -26,10 +25,9 @@ export interface SubmitOptions {
 /** A wait for pull requests while it lasts. */
 export interface Wait {
   readonly options: WaitOptions
-  /** Says what follows from an event. */
-  advance(item: TrackedPullRequest, event: WaitEvent): Step
   /** Undefined in a wait that submits nothing. */
   readonly submitOptions?: SubmitOptions | undefined
+  readonly errors: WaitErrors
   readonly client: ServiceClient
   readonly time: WaitTime
   /** Of the requests of a poll. */
@@ -38,19 +36,16 @@ export interface Wait {
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
   /** When the last submission of each pull request that was tried was sent, or why it was not. */
-  readonly tried: Map<PullRequest, Tried>
+  readonly tried: Map<
+    PullRequest,
+    { readonly sent?: Sending | undefined; readonly failure?: MergeqError | undefined }
+  >
   /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
   readonly reportedAttempts: Map<PullRequest, number>
   /** The pull requests whose failing checks were read. */
   readonly failingReads: Set<PullRequest>
   /** What the waits of the same client read. */
   readonly sharing?: SharedQueues | undefined
-}
-
-/** What came of a try to submit a pull request. */
-interface Tried {
-  readonly sent?: Sending | undefined
-  readonly failure?: MergeqError | undefined
 }
 
 /** Starts a wait whose time is that of its client. */
@@ -60,18 +55,10 @@ export function startWait(
   time: WaitTime,
   more: Partial<Pick<Wait, 'submitOptions' | 'sharing'>> = {},
 ): Wait {
-  const { submitOptions } = more
-  const attempts = submitOptions?.attempts
-  const rules = {
-    ...options,
-    attempts: submitOptions === undefined ? 0 : (attempts ?? 1),
-    keepsHead: attempts !== undefined,
-    errors: createWaitErrors(client, options),
-  }
   return {
     ...more,
     options,
-    advance: (item, event) => advance(item, event, rules),
+    errors: createWaitErrors(client, options),
     client,
     time,
     limits: limitsOfReading(time),
