@@ -95,7 +95,8 @@ async function readRound(
     const step = stepOf(before)
     if ('failure' in step) return step
     const tried = tries?.has(before) === true ? step.value : undefined
-    const reading = readings.get(step.value.item)
+    const { item } = step.value
+    const reading = isDue(item) ? undefined : readings.get(item)
     if (reading === undefined) return tried && { value: { tried } }
     if ('value' in reading) return { value: { tried, observation: reading.value } }
     if (tried === undefined) return reading
