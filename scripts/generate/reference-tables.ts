@@ -37,6 +37,7 @@ import { pollDelays } from '../../src/wait/poll.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderCommandTable, renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
+import { shownHeadings, shownSettings, shownStates } from './screen-words.ts'
 
 const code = (text: string): string => `\`${text}\``
 
@@ -274,6 +275,22 @@ export const referenceParts = (
       otherVariables.map(([names, description]) => [codeNames(names), description]),
     ),
     formats: renderFormats(),
+    headings: renderTable(
+      ['heading', 'field', 'in CSV'],
+      shownHeadings.map(({ heading, field, csv }) => [
+        heading,
+        code(field),
+        csv === undefined ? '' : code(csv),
+      ]),
+    ),
+    states: renderTable(
+      ['on a terminal', 'in rows and JSON'],
+      shownStates.map(({ words, sign, name }) => [`${sign} ${words}`, code(name)]),
+    ),
+    'setting words': renderTable(
+      ['as flags and people write it', 'in JSON, rows and files'],
+      shownSettings.map(({ words, name }) => [code(words), code(name)]),
+    ),
     'poll delays': renderPollDelays(),
     'wait records': renderRecords(changeRecord, waitResult()),
     'queue wait record': renderRecords(queueWaitRecord),

@@ -23,7 +23,7 @@ export async function printPreview(
 ): Promise<number> {
   await printer.print({
     ...singleRecord({ command, would }),
-    columns: columns(['WOULD', 'would', 'prose']),
+    columns: columns('would'),
     screen: () => ({ sentence: would }),
   })
   return 0

@@ -2,7 +2,6 @@ import { anyField } from '../api/operations/fields.ts'
 import { type MergeqError, usageError } from '../base/errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../base/json.ts'
 import type { FieldSelection } from '../output/printer.ts'
-import { columns } from '../output/view.ts'
 import { findSimilarField, type RecordFields } from './fields.ts'
 
 /**
@@ -34,7 +33,7 @@ export function selectFields(
     },
     pick: record => pickFields(record, typed),
     columns: keepsFormats =>
-      columns(...typed.map(name => [name, name, keepsFormats ? formatOf(name) : 'plain'] as const)),
+      typed.map(name => ({ title: name, path: name, format: keepsFormats ? formatOf(name) : 'plain' })),
   }
 }
 

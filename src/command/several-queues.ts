@@ -42,15 +42,7 @@ export async function forEachQueue<T extends { readonly name: string; readonly q
 }
 
 export const queueNameColumns = (branch = 'targetBranch'): readonly Column[] =>
-  columns(
-    [
-      'REPOSITORY',
-      'repo',
-      'id',
-      { show: record => getString(record, 'repo')?.replace(`${defaultHost}/`, '') },
-    ],
-    ['BRANCH', branch, 'id'],
-  )
+  columns(['repo', { show: record => getString(record, 'repo')?.replace(`${defaultHost}/`, '') }], branch)
 
 export interface NamedQueue {
   readonly name: string

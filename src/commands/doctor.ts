@@ -58,12 +58,7 @@ async function runChecks(cli: Cli): Promise<readonly Report[]> {
   return reports
 }
 
-const checkColumns = columns(
-  ['CHECK', 'check'],
-  ['RESULT', 'result', 'state'],
-  ['FOUND', 'found'],
-  ['FIX', 'fix'],
-)
+const checkColumns = columns('check', ['result', { format: 'state' }], 'found', 'fix')
 
 /** What `--json` calls the results of checks that found nothing out, or nothing. */
 const listedResults: Readonly<Record<string, string>> = { skip: 'warn', none: 'pass' }
@@ -183,7 +178,7 @@ export const definition = command({
     const { printer, options } = cli
     if (options.dryRun) {
       const names = checks.map(({ check }) => ({ check }))
-      await printer.print({ records: names, columns: columns(['CHECK', 'check']) })
+      await printer.print({ records: names, columns: columns('check') })
       return 0
     }
     const reports = await runChecks(cli)

@@ -182,7 +182,7 @@ const formatLabels = (labels: JsonObject): string =>
 /** Returns all series as a table for a person. A histogram is one row: its count. */
 function seriesTable(samples: readonly Sample[]): Table {
   return {
-    columns: columns(['SERIES', 'series', 'prose'], ['VALUE', 'value', 'number']),
+    columns: columns('series', ['value', { format: 'number' }]),
     rows: samples.map(({ name, labels, value }) => ({
       series: `${name} ${formatLabels(labels)}`.trim(),
       value: numberText(value),
@@ -191,9 +191,9 @@ function seriesTable(samples: readonly Sample[]): Table {
 }
 
 const sampleColumns = columns(
-  ['NAME', 'name'],
-  ['LABELS', 'labels', 'plain', { show: ({ labels }) => (isObject(labels) ? formatLabels(labels) : '') }],
-  ['VALUE', 'value', 'number'],
+  'name',
+  ['labels', { show: ({ labels }) => (isObject(labels) ? formatLabels(labels) : '') }],
+  ['value', { format: 'number' }],
 )
 
 async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<void> {

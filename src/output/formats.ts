@@ -70,9 +70,9 @@ async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<st
   return `${papa.unparse(cells, { newline: '\r\n', quotes: value => disabledFormulas.has(value) })}\r\n`
 }
 
-/** Returns the names of columns in a CSV header: `tests passed` becomes `tests_passed`. */
-const csvHeader = (columns: readonly Column[]): readonly string[] =>
-  columns.map(({ title, csvName }) => csvName ?? title.toLowerCase().replaceAll(' ', '_'))
+/** Returns the name of a column in a CSV header: `tests passed` becomes `tests_passed`. */
+export const csvName = ({ title, csvName }: Column): string =>
+  csvName ?? title.toLowerCase().replaceAll(' ', '_')
 
 const escapeMarkdown = (text: string): string =>
   text.replace(/[\\|`*_[\]<>~#&]/g, '\\$&').replaceAll('@', '@\u200C')
@@ -150,7 +150,7 @@ export const recordWriters: Readonly<
 export const rowWriters: Readonly<Record<FormatThatPrints<'rows'>, RowWriter>> = {
   table: { body: tsv },
   csv: {
-    head: (columns, names) => csv([names ?? csvHeader(columns)]),
+    head: (columns, names) => csv([names ?? columns.map(csvName)]),
     body: (columns, rows) => csv(rows.map(row => cellsOf(columns, row))),
   },
   markdown: { head: columns => markdownHead(columns), body: markdownRows },

@@ -66,7 +66,7 @@ const otherStates: Readonly<Record<string, StateStyle>> = {
   WAITING: { sign: '●', style: 'cyan' },
 }
 
-const stateStyles: ReadonlyMap<string, StateStyle> = new Map(
+export const stateStyles: ReadonlyMap<string, StateStyle> = new Map(
   Object.entries({ ...otherStates, ...serviceStates }),
 )
 

@@ -81,16 +81,94 @@ export const singleRecord = (record: JsonObject): Pick<Result, 'records' | 'docu
 /** Returns a text as a result: it is printed unchanged in every format. */
 export const rawText = (raw: Uint8Array): Result => ({ records: [], columns: [], raw })
 
-/** A column as it is written: its title, the path of its value, its format (`plain` by default), and the rest. */
-type ColumnDefinition = readonly [
-  title: string,
-  path: string,
-  format?: ColumnFormat,
-  options?: Omit<Column, 'title' | 'path' | 'format'>,
+/** The headings of the fields whose heading is not their name in capitals. */
+export const headings: Readonly<Record<string, string>> = {
+  codeowners: 'OWNERS',
+  cycleConclusion: 'CONCLUSION',
+  elapsedSeconds: 'SECONDS',
+  endedAt: 'ENDED',
+  failure_rate_last_7d: 'RATE 7D',
+  file_path: 'FILE',
+  html_url: 'LINK',
+  isCurrentlySubmittedToQueue: 'SUBMITTED',
+  prAuthor: 'AUTHOR',
+  prNumber: 'PR',
+  prTitle: 'TITLE',
+  priorityName: 'PRIORITY',
+  priorityValue: 'VALUE',
+  pull_requests_impacted_last_7d: 'PRS 7D',
+  quarantine_setting: 'SETTING',
+  repo: 'REPOSITORY',
+  run: 'TEST RUN',
+  stateChangedAt: 'SINCE',
+  'status.reason': 'REASON',
+  'status.value': 'STATUS',
+  status_last_updated_at: 'SINCE',
+  targetBranch: 'BRANCH',
+  test_case_id: 'ID',
+  testRunId: 'TEST RUN',
+  testingDurationMs: 'MS',
+  'ticket.html_url': 'TICKET',
+  timestamp: 'WHEN',
+}
+
+/** The headings on a terminal of fields that have another one in rows, and the fields. */
+export const screenHeadings = {
+  '': 'position prAuthor quarantined group',
+  AGO: 'stateChangedAt endedAt timestamp status_last_updated_at',
+  BEFORE: 'shownBefore',
+  'FAILED 1H': 'failed',
+  FOR: 'stateChangedAt',
+  MEASURE: 'label',
+  'MERGED 1H': 'merged',
+  OF: 'ofUnit',
+  OWNER: 'codeowners',
+  PRS: 'pull_requests_impacted_last_7d',
+  RATE: 'failure_rate_last_7d',
+  REASON: 'summary',
+  RESULT: 'did',
+  SERIES: 'series',
+  TEST: 'name',
+  TESTED: 'testingDurationMs',
+  VALUE: 'shown',
+} as const
+
+export type ScreenHeading = keyof typeof screenHeadings
+
+/** The fields whose columns are not `plain`. */
+const fieldFormats: readonly (readonly [format: ColumnFormat, fields: string])[] = [
+  ['pr', 'pr prNumber'],
+  ['id', 'branch check hook id measure profile repo run setting targetBranch testRunId test_case_id'],
+  ['state', 'after cycleConclusion state status status.value verdict'],
+  ['time', 'endedAt stateChangedAt status_last_updated_at timestamp'],
+  ['number', 'beforeOf depth elapsedSeconds failing failure_rate_last_7d max notReady of position'],
+  ['number', 'priorityValue pull_requests_impacted_last_7d testing testingDurationMs'],
+  ['text', 'prTitle'],
+  ['prose', 'line live message series would'],
 ]
 
+/** A column as it is written: the path of its value, and what differs from other columns of this field. */
+type ColumnDefinition =
+  | string
+  | readonly [path: string, options: Partial<Column> & { readonly title?: ScreenHeading }]
+
+/** Returns columns of fields, each with the heading and the format of its field. */
 export const columns = (...definitions: readonly ColumnDefinition[]): readonly Column[] =>
-  definitions.map(([title, path, format = 'plain', options]) => ({ title, path, format, ...options }))
+  definitions.map(definition => {
+    const [path, options = {}] = typeof definition === 'string' ? [definition] : definition
+    const name = path.replace(/^test\./, '')
+    return { title: headings[name] ?? nameInCapitals(name), path, format: formatOf(name), ...options }
+  })
+
+/** Returns the name of a field in capitals: `notReady` is `NOT READY`. */
+const nameInCapitals = (name: string): string =>
+  name
+    .replaceAll(/[a-z0-9](?=[A-Z])/g, '$& ')
+    .replaceAll('_', ' ')
+    .toUpperCase()
+
+const formatOf = (name: string): ColumnFormat =>
+  fieldFormats.find(([, fields]) => fields.split(' ').includes(name))?.[0] ?? 'plain'
 
 /** Returns the value of a column in a row. */
 export const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
@@ -99,6 +177,10 @@ export const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefine
 /** Returns the values of a row under its columns. */
 export const cellsOf = (shown: readonly Column[], row: JsonObject): readonly (Json | undefined)[] =>
   shown.map(column => cellOf(column, row))
+
+/** Returns columns as a person reads them: a time is how long ago it was. */
+export const withAges = (shown: readonly Column[]): readonly Column[] =>
+  shown.map(column => (column.format === 'time' ? { ...column, title: 'AGO', format: 'age' } : column))
 
 /** Returns columns of which those of pull requests link to their pages. */
 export const withLinks = (shown: readonly Column[], urlOf: (pr: number) => string): readonly Column[] =>
@@ -116,25 +198,23 @@ export function withMark(shown: readonly Column[], user: string | undefined): re
   return [{ title: '', path: 'prAuthor', format: 'id', priority: 0, show }, ...shown]
 }
 
-/** Returns a table of the fields of a record: a row with name and value for each path. Long values wrap. */
-export const keyValueTable = (record: JsonObject, fields: readonly Column[]): Table => ({
-  columns: columns(['FIELD', 'field'], ['VALUE', 'value', 'prose']),
-  rows: fields.map(field => ({ field: field.title, value: cellOf(field, record) ?? null })),
+/** What a table says about a record: names, each with the path of a value. */
+export type Facts = readonly (readonly [name: string, path: string])[]
+
+/** Returns a table of facts about a record, a row for each. Long values wrap. */
+export const keyValueTable = (record: JsonObject, facts: Facts): Table => ({
+  columns: columns('field', ['value', { format: 'prose' }]),
+  rows: facts.map(([field, path]) => ({ field, value: get(record, path) ?? null })),
 })
 
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */
-export const receiptColumns = columns(
-  ['PR', 'pr', 'pr'],
-  ['OK', 'ok'],
-  ['DELIVERY', 'delivery'],
-  ['MESSAGE', 'message'],
-)
+export const receiptColumns = columns('pr', 'ok', 'delivery', 'message')
 
 /** Where a pull request is, in rows and CSV. */
 export const placeColumns = columns(
-  ['REPO', 'repo'],
-  ['TARGET BRANCH', 'targetBranch', 'plain', { csvName: 'targetBranch' }],
-  ['URL', 'url'],
+  ['repo', { csvName: 'repo' }],
+  ['targetBranch', { csvName: 'targetBranch' }],
+  'url',
 )
 
 /** Returns the columns of rows and CSV, which also say where the pull request is. */
@@ -143,12 +223,12 @@ export const withPlaceColumns = (own: readonly Column[], { name }: OutputFormat)
 
 /** The columns of a table of pull requests on a terminal. */
 export const pullRequestColumns = columns(
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['FOR', 'stateChangedAt', 'age', { priority: 1 }],
-  ['PRIORITY', 'priorityName', 'plain', { priority: 2, usual: 'medium' }],
-  ['AUTHOR', 'prAuthor', 'plain', { priority: 3 }],
-  ['TITLE', 'prTitle', 'text'],
+  'prNumber',
+  'state',
+  ['stateChangedAt', { title: 'FOR', format: 'age', priority: 1 }],
+  ['priorityName', { priority: 2, usual: 'medium' }],
+  ['prAuthor', { priority: 3 }],
+  'prTitle',
 )
 
 /** The same where pull requests may have merged or left: when their state began. */

@@ -8,7 +8,7 @@ import { slowTest } from '../support/sample.ts'
 import { drawTable } from '../support/screens.ts'
 
 const page = { columns: 60, color: false, now: 0 }
-const testColumns = columns(['NAME', 'name'], ['STATUS', 'status', 'state'], ['COUNT', 'count', 'number'])
+const testColumns = columns('name', 'status', ['count', { format: 'number' }])
 const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', count: index })
 const records = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => record(from + index))
@@ -42,7 +42,10 @@ describe('a long table', () => {
     expect(drawTable({ columns: testColumns, rows }, page).split('\n').at(-2)).toBe(
       'a much …  ✗ failed      1',
     )
-    const withIds = { columns: [...columns(['ID', 'name', 'id']), ...testColumns.slice(1)], rows }
+    const withIds = {
+      columns: [...columns(['name', { format: 'id' }]), ...testColumns.slice(1)],
+      rows,
+    }
     expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  ✗ failed      1')
   })
 })

@@ -32,12 +32,12 @@ const linesOf = (view: Screen, columns: number, options = {}) =>
 
 const view: Screen = {
   columns: columns(
-    ['PR', 'pr', 'pr'],
-    ['STATE', 'state', 'state'],
-    ['FOR', 'since', 'age', { priority: 1 }],
-    ['AUTHOR', 'author', 'plain', { priority: 3 }],
-    ['EMPTY', 'empty', 'plain', { priority: 2 }],
-    ['TITLE', 'title', 'text'],
+    'pr',
+    'state',
+    ['since', { title: 'FOR', format: 'age', priority: 1 }],
+    ['author', { priority: 3 }],
+    ['empty', { priority: 2 }],
+    ['title', { format: 'text' }],
   ),
   rows: [
     {
@@ -95,7 +95,7 @@ describe('the columns of a table', () => {
         (rows, width) => {
           const drawn = linesOf(
             {
-              columns: columns(['A', 'a'], ['B', 'b', 'text']),
+              columns: columns('a', ['b', { format: 'text' }]),
               rows,
             },
             width,
@@ -109,7 +109,7 @@ describe('the columns of a table', () => {
   test('are as wide as a URL that wraps beside other words', () => {
     const url = 'https://merge-queue.internal.example.com/v1'
     const prose: Screen = {
-      columns: columns(['KEY', 'key', 'id'], ['VALUE', 'value', 'prose']),
+      columns: columns(['key', { format: 'id' }], ['value', { format: 'prose' }]),
       rows: [{ key: 'base-url', value: url }],
     }
     expect(linesOf(prose, 40)).toEqual(['KEY       VALUE', `base-url  ${url}`])

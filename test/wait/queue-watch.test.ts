@@ -104,12 +104,7 @@ describe('a frame', () => {
     now: noon,
     offset: 0,
   })
-  const entryColumns = columns(
-    ['POSITION', 'position', 'number'],
-    ['PR', 'prNumber', 'pr'],
-    ['STATE', 'state', 'state'],
-    ['TITLE', 'title'],
-  )
+  const entryColumns = columns('position', 'prNumber', 'state', 'title')
   const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): Screen => ({
     columns: entryColumns,
     rows: records,
@@ -195,11 +190,7 @@ describe('a frame', () => {
   })
 
   test('columns keep their places if their values become shorter or disappear', () => {
-    const optional = columns(
-      ['STATE', 'state', 'state'],
-      ['AUTHOR', 'author', 'plain', { priority: 1 }],
-      ['TITLE', 'title', 'text'],
-    )
+    const optional = columns('state', ['author', { priority: 1 }], ['title', { format: 'text' }])
     const draw = (row: JsonObject, minWidths: readonly number[]) =>
       drawFrame({ columns: optional, rows: [row] }, [], { ...page(90, 12), color: false, minWidths })
     const first = draw({ state: 'PENDING_FAILURE', author: 'barbara', title: 'Title' }, [])

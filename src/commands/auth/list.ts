@@ -53,11 +53,11 @@ async function listTokens(
 }
 
 const tokenColumns = columns(
-  ['PROFILE', 'profile', 'id'],
-  ['ORIGIN', 'origin', 'id'],
-  ['SOURCE', 'source', 'plain', { priority: 1 }],
-  ['FROM', 'from', 'prose'],
-  ['SELECTED', 'selected', 'plain', { priority: 2 }],
+  'profile',
+  ['origin', { format: 'id' }],
+  ['source', { priority: 1 }],
+  ['from', { format: 'prose' }],
+  ['selected', { priority: 2 }],
 )
 
 const listedTokenRecord = ownRecord({

@@ -1,26 +1,27 @@
 import { ownRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../base/errors.ts'
+import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
 import { flag } from '../../command/inputs.ts'
 import { logProfile, profileAndOrigin } from '../../config/profile.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
-import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
+import { type Facts, keyValueTable, singleRecord } from '../../output/view.ts'
 import { describeVerification, readOrigin, verifyToken } from './shared/service.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
 
-const facts = columns(
+const facts: Facts = [
   ['source', 'source'],
   ['origin', 'origin'],
   ['profile', 'profile'],
   ['settings file', 'settingsFile'],
   ['token ends with', 'lastCharacters'],
   ['verification', 'verification'],
-)
+]
 
 /** Verifies a token. Throws an error of this machine, such as an interruption. */
 async function checkToken(token: Token, cli: Cli) {
@@ -72,7 +73,6 @@ export const definition = command({
     table: 'the source, origin and last characters of the token, and whether the service accepts it',
     note: 'verification is accepted, rejected, unavailable or skipped',
     documents: [statusRecord],
-    columns: facts,
   },
   options: { noVerify: flag('Do not send the token to the service') },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
@@ -97,7 +97,7 @@ export const definition = command({
       ...singleRecord(record),
       ...keyValueTable(
         record,
-        facts.filter(fact => cellOf(fact, record) !== ''),
+        facts.filter(([, path]) => getString(record, path) !== ''),
       ),
       screen: () => ({ heading: failure === undefined ? [statusLine(token, record), place] : [] }),
     })

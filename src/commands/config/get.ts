@@ -10,7 +10,7 @@ export const definition = command({
   name: 'config get',
   summary: 'Print the value of a setting',
   exits: ['not-found'],
-  prints: { table: 'the value', documents: [settingRecord], columns: columns(['VALUE', 'value']) },
+  prints: { table: 'the value', documents: [settingRecord], columns: columns('value') },
   options: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, { settings, printer }) {
@@ -24,7 +24,7 @@ export const definition = command({
     const record = { key, value, origin }
     await printer.print({
       ...singleRecord(record),
-      columns: columns(['VALUE', 'value']),
+      columns: columns('value'),
       screen: () => ({ sentence: value }),
     })
     return 0

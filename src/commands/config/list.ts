@@ -39,7 +39,7 @@ export const definition = command({
     note: 'with --show-origin, also "origin"',
     ndjson: 'one setting per line',
     documents: [list(listedSettingRecord)],
-    columns: columns(['KEY', 'key'], ['VALUE', 'value'], ['ORIGIN', 'origin']),
+    columns: columns('key', 'value', 'origin'),
   },
   options: { showOrigin: flag('Show where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
@@ -58,7 +58,7 @@ export const definition = command({
       records,
       columns: columns(
         ...Object.keys(records[0] ?? {}).map(
-          name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose'] as const,
+          name => [name, { format: name === 'key' ? 'id' : 'prose' }] as const,
         ),
       ),
     })

@@ -115,12 +115,7 @@ const verdictRecord = ownRecord({
 
 const gateRecord = extended(verdictRecord, { tests: list(testRecord), window: optional(windowRecord) })
 
-const verdictColumns = columns(
-  ['OK', 'ok'],
-  ['FAILING', 'failing', 'number'],
-  ['MAX', 'max', 'number'],
-  ['REASON', 'reason'],
-)
+const verdictColumns = columns('ok', 'failing', 'max', 'reason')
 
 const maxOption = option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than <n> tests failed', {
   example: '10',

@@ -11,7 +11,7 @@ import { ownersOf } from '../../domain/owners.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
-import { columns, keyValueTable } from '../../output/view.ts'
+import { type Facts, keyValueTable } from '../../output/view.ts'
 import { ageOf, describeSince, formatAgo, pluralize } from '../../values/format.ts'
 import { isUuid } from '../../values/text.ts'
 import { duration, text } from '../../values/types.ts'
@@ -119,7 +119,7 @@ function failureBlock({ title, head, text }: Failure, { host, secrets }: Cli): r
   return ['', [styled(title, 'bold'), `: ${head}`], ...shown, ...more]
 }
 
-const factColumns = columns(
+const facts: Facts = [
   ['id', 'id'],
   ['name', 'name'],
   ['variant', 'variant'],
@@ -137,7 +137,7 @@ const factColumns = columns(
   ['repository', 'repository.html_url'],
   ['link', 'html_url'],
   ['ticket', 'ticket.html_url'],
-)
+]
 
 const testArgument = flagInput('test', argument(text('test'), testSummary))
 
@@ -155,7 +155,6 @@ export const definition = command({
     web: webOption,
   },
   set: setOf(getTestDetails, { testId: testArgument }),
-  prints: { columns: factColumns },
   exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
@@ -179,7 +178,7 @@ export const definition = command({
 })
 
 function testTable(test: JsonObject, cli: Cli) {
-  const table = keyValueTable(test, factColumns)
+  const table = keyValueTable(test, facts)
   const failures = failuresOf(test).map(({ title, head, text }) => ({
     field: title,
     value: `${head}: ${text}`,

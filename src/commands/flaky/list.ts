@@ -9,7 +9,7 @@ import { type ListEnding, runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { createRateFormat, type RateFormat } from '../../domain/failure-rates.ts'
-import type { Column } from '../../output/view.ts'
+import { type Column, columns } from '../../output/view.ts'
 import { countRead, formatInteger, pluralize } from '../../values/format.ts'
 import { maxWindow } from '../../values/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../values/time-range.ts'
@@ -55,13 +55,13 @@ const { priority: _, ...alwaysId } = idColumn
 /** The columns on a terminal: how bad a test is, whose it is, and its name. Where it is narrow, the rate goes first. */
 const failingScreenColumns = (rates: RateFormat): readonly Column[] => [
   { ...rateColumn(rates), priority: 5 },
-  { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
+  ...columns(['pull_requests_impacted_last_7d', { title: 'PRS' }]),
   alwaysId,
   ownerColumn,
-  { title: 'STATUS', format: 'state', priority: 4, yieldsToText: true, path: 'status.value' },
+  ...columns(['status.value', { priority: 4, yieldsToText: true }]),
   nameColumn,
   quarantinedColumn,
-  { title: 'REASON', format: 'id', priority: 10, yieldsToText: true, path: 'status.reason' },
+  ...columns(['status.reason', { format: 'id', priority: 10, yieldsToText: true }]),
 ]
 
 const orderTexts: Readonly<Record<TestOrder, string>> = {

@@ -107,23 +107,23 @@ const toRecord = (match: TestMatch, verdict: Verdict, { redact }: Cli['secrets']
 })
 
 const matchColumns = columns(
-  ['TEST', 'name'],
-  ['VERDICT', 'verdict', 'state'],
-  ['RATE 7D', 'test.failure_rate_last_7d', 'number'],
-  ['OWNERS', 'test.codeowners'],
-  ['FILE', 'file'],
-  ['ID', 'test.id', 'id'],
-  ['VARIANT', 'test.variant'],
+  ['name', { title: 'TEST' }],
+  'verdict',
+  'test.failure_rate_last_7d',
+  'test.codeowners',
+  'file',
+  'test.id',
+  'test.variant',
 )
 
 /** The columns on a terminal: a file and an ID are shown in full or not at all. */
 const screenColumns = (rates: RateFormat): readonly Column[] => [
-  { title: 'VERDICT', format: 'state', path: 'verdict' },
+  ...columns('verdict'),
   { ...rateColumn(rates, 'test.failure_rate_last_7d'), priority: 4 },
   { ...idColumn, path: 'test.id', show: ({ test }) => getString(test, 'id')?.slice(0, 8) },
   { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
-  { title: 'FILE', format: 'id', priority: 8, yieldsToText: true, path: 'file' },
+  ...columns(['file', { format: 'id', priority: 8, yieldsToText: true }]),
 ]
 
 /** Whether a report has no test cases, and neither says so nor may be so. */

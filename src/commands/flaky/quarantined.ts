@@ -4,19 +4,19 @@ import { command } from '../../command/command.ts'
 import { limitInput } from '../../command/common-inputs.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { type Column, columns } from '../../output/view.ts'
+import { type Column, columns, withAges } from '../../output/view.ts'
 import { idColumn, nameColumn, ownerColumn, shortId } from './shared/columns.ts'
 import { statusListEnding } from './shared/status-list.ts'
 
 const quarantinedColumns = columns(
-  ['NAME', 'name', 'text'],
-  ['STATUS', 'status', 'state'],
-  ['SETTING', 'quarantine_setting', 'plain', { priority: 3 }],
-  ['SINCE', 'status_last_updated_at', 'time', { priority: 2 }],
-  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
-  ['FILE', 'file', 'plain', { priority: 4 }],
-  ['ID', 'test_case_id', 'id'],
-  ['VARIANT', 'variant'],
+  ['name', { format: 'text' }],
+  'status',
+  ['quarantine_setting', { priority: 3 }],
+  ['status_last_updated_at', { priority: 2 }],
+  ['codeowners', { priority: 1 }],
+  ['file', { priority: 4 }],
+  'test_case_id',
+  'variant',
 )
 
 /** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */
@@ -24,19 +24,21 @@ const settingWord = (setting: string | undefined): string | undefined =>
   setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
 
 const quarantinedScreenColumns: readonly Column[] = [
-  { title: 'STATUS', format: 'state', path: 'status' },
-  { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
+  ...withAges(columns('status', ['status_last_updated_at', { priority: 4 }])),
   ownerColumn,
   nameColumn,
-  {
-    title: 'SETTING',
-    format: 'id',
-    priority: 8,
-    yieldsToText: true,
-    path: 'quarantine_setting',
-    show: record => settingWord(getString(record, 'quarantine_setting')),
-  },
-  { title: 'FILE', format: 'id', priority: 9, yieldsToText: true, path: 'file' },
+  ...columns(
+    [
+      'quarantine_setting',
+      {
+        format: 'id',
+        priority: 8,
+        yieldsToText: true,
+        show: record => settingWord(getString(record, 'quarantine_setting')),
+      },
+    ],
+    ['file', { format: 'id', priority: 9, yieldsToText: true }],
+  ),
   { ...idColumn, priority: 5, yieldsToText: true, path: 'test_case_id', show: shortId('test_case_id') },
 ]
 

@@ -248,7 +248,7 @@ function printCsv(tests: readonly JsonObject[], limit: number, by: 'owner' | und
   return printer.print({ records, columns: ownedColumns })
 }
 
-const ownedColumns = [...outputColumns(['OWNER', 'owner']), ...csvColumns]
+const ownedColumns = [...outputColumns('owner'), ...csvColumns]
 
 function listCommandOf({ args, settings }: Cli): string {
   const flags = ['--quarantined', '--no-quarantined'].filter(name => args.has(name))

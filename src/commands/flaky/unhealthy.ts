@@ -9,18 +9,17 @@ import { statusListEnding } from './shared/status-list.ts'
 
 const unhealthyColumns = [
   ...columns(
-    ['NAME', 'name', 'text'],
-    ['STATUS', 'status.value', 'state'],
-    ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', { priority: 2 }],
-    ['QUARANTINED', 'quarantined', 'plain', { priority: 3 }],
-    ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
+    ['name', { format: 'text' }],
+    'status.value',
+    ['pull_requests_impacted_last_7d', { priority: 2 }],
+    ['quarantined', { priority: 3 }],
+    ['codeowners', { priority: 1 }],
   ),
   ...lastColumns,
 ]
 
 const unhealthyScreenColumns: readonly Column[] = [
-  { title: 'STATUS', format: 'state', path: 'status.value' },
-  { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
+  ...columns('status.value', ['pull_requests_impacted_last_7d', { title: 'PRS', priority: 4 }]),
   idColumn,
   ownerColumn,
   nameColumn,

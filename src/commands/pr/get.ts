@@ -43,14 +43,14 @@ const getPrintedPullRequest: typeof getSubmittedPullRequest = {
 }
 
 const recordColumns = columns(
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['SUBMITTED', 'isCurrentlySubmittedToQueue'],
-  ['PRIORITY', 'priorityName'],
-  ['VALUE', 'priorityValue', 'number'],
-  ['SINCE', 'stateChangedAt', 'time'],
-  ['TITLE', 'prTitle'],
-  ['STACKED', 'stacked'],
+  'prNumber',
+  'state',
+  'isCurrentlySubmittedToQueue',
+  'priorityName',
+  'priorityValue',
+  'stateChangedAt',
+  'prTitle',
+  'stacked',
 )
 
 export const definition = command({

@@ -7,7 +7,7 @@ import { type Input, paramInput } from '../../command/inputs.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { pullRequestStates } from '../../domain/states.ts'
-import { columns, pullRequestCsvColumns, withLinks, withMark } from '../../output/view.ts'
+import { columns, pullRequestCsvColumns, withAges, withLinks, withMark } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
@@ -15,16 +15,12 @@ import { parseMoment } from '../../values/time.ts'
 import { describeWhen, formatDate } from '../../values/time-range.ts'
 
 const listColumns = columns(
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['SINCE', 'stateChangedAt', 'time'],
-  ['AUTHOR', 'prAuthor', 'plain', { priority: 1 }],
-  ['PRIORITY', 'priorityName', 'plain', { priority: 2, usual: 'medium' }],
-  ['TITLE', 'prTitle', 'text'],
-)
-
-const screenColumns = listColumns.map(column =>
-  column.path === 'stateChangedAt' ? { ...column, title: 'AGO', format: 'age' as const } : column,
+  'prNumber',
+  'state',
+  'stateChangedAt',
+  ['prAuthor', { priority: 1 }],
+  ['priorityName', { priority: 2, usual: 'medium' }],
+  'prTitle',
 )
 
 const flagAuthor = paramInput('author', listPullRequests.params.author)
@@ -106,7 +102,9 @@ export const definition = command({
     const user = await userOf(cli)
     return runList(cli, listPullRequests, values, {
       columns: cli.options.format.isWide ? pullRequestCsvColumns : listColumns,
-      screenColumns: withLinks(withMark(screenColumns, user), pr => urlOfPullRequest(values.repo, pr)),
+      screenColumns: withLinks(withMark(withAges(listColumns), user), pr =>
+        urlOfPullRequest(values.repo, pr),
+      ),
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
         const queue = describeSelection(values, cli.serviceTime.startedAt())

@@ -70,13 +70,7 @@ const wantedRun: Input<WantedRun> = {
   },
 }
 
-const checkColumns = columns(
-  ['KIND', 'kind'],
-  ['NAME', 'name'],
-  ['STATE', 'state', 'state'],
-  ['URL', 'url'],
-  ['SINCE', 'since'],
-)
+const checkColumns = columns('kind', 'name', 'state', 'url', 'since')
 
 const missingRows = (run: JsonObject): readonly JsonObject[] =>
   missingStatuses(run).map(name => ({

@@ -53,14 +53,7 @@ const resultRecord = ownRecord({
   digest: usual('string'),
 })
 
-const resultColumns = columns(
-  ['REPOSITORY', 'repo'],
-  ['BRANCH', 'targetBranch'],
-  ['OK', 'ok'],
-  ['RESULT', 'result'],
-  ['CHANGED', 'changed'],
-  ['MESSAGE', 'message', 'prose'],
-)
+const resultColumns = columns('repo', 'targetBranch', 'ok', 'result', 'changed', 'message')
 
 const printResult = (record: JsonObject, { printer }: Cli): Promise<void> =>
   printer.add({

@@ -197,7 +197,7 @@ function checkError({ place, checks }: Checked, cli: Cli): MergeqError | undefin
 
 const conditionRecord = ownRecord({ check: 'string', ok: 'boolean', reason: 'string' })
 
-const conditionColumns = columns(['CHECK', 'check'], ['OK', 'ok'], ['REASON', 'reason', 'prose'])
+const conditionColumns = columns('check', 'ok', ['reason', { format: 'prose' }])
 
 const queueCheckRecord = ownRecord({
   ok: 'boolean',
@@ -208,14 +208,7 @@ const queueCheckRecord = ownRecord({
   ...failureFields,
 })
 
-const queueCheckColumns = columns(
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
-  ['OK', 'ok'],
-  ['RESULT', 'result'],
-  ['MESSAGE', 'message', 'prose'],
-  ['NOT READY', 'notReady', 'number'],
-)
+const queueCheckColumns = columns('repo', 'targetBranch', 'ok', 'result', 'message', 'notReady')
 
 const printChecks = (checked: Checked, { printer }: Cli): Promise<void> =>
   printer.print({
@@ -223,11 +216,10 @@ const printChecks = (checked: Checked, { printer }: Cli): Promise<void> =>
     document: records => ({ ...recordOf(checked), checks: records }),
     columns: conditionColumns,
     screen: () => ({
-      columns: columns(
-        ['RESULT', 'result', 'state'],
-        ['CHECK', 'check', 'id'],
-        ['REASON', 'summary', 'prose'],
-      ),
+      columns: columns(['result', { format: 'state' }], 'check', [
+        'summary',
+        { title: 'REASON', format: 'prose' },
+      ]),
       // What failed is last, next to the error.
       rows: [...checked.checks.filter(({ ok }) => ok), ...failedOf(checked.checks)].map(
         ({ check, ok, reason, summary = reason }) => ({ result: ok ? 'pass' : 'fail', check, summary }),
@@ -244,9 +236,9 @@ const printQueues = (checked: readonly Checked[], { printer }: Cli): Promise<voi
       columns: [
         ...queueNameColumns(),
         ...columns(
-          ['RESULT', 'result', 'state'],
-          ['NOT READY', 'notReady', 'number', { priority: 1 }],
-          ['REASON', 'reason', 'prose'],
+          ['result', { format: 'state' }],
+          ['notReady', { priority: 1 }],
+          ['reason', { format: 'prose' }],
         ),
       ],
       rows: checked.map(each => ({

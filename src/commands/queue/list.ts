@@ -27,17 +27,17 @@ const listedQueueRecord = extended(queueSummaryRecord, {
   mode: optional('string | null'),
 })
 
-const placeColumns = columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id'])
+const placeColumns = columns('repo', 'branch')
 
 const queueColumns = (includeState: boolean, place: readonly Column[] = placeColumns): readonly Column[] => [
   ...place,
-  ...(includeState ? columns(['STATE', 'state', 'state'], ['MODE', 'mode', 'plain', { priority: 4 }]) : []),
+  ...(includeState ? columns('state', ['mode', { priority: 4 }]) : []),
   ...columns(
-    ['DEPTH', 'depth', 'number'],
-    ['TESTING', 'testing', 'number', { priority: 3 }],
-    ['MERGED 1H', 'merged', 'number', { priority: 2 }],
-    ['FAILED 1H', 'failed', 'number', { priority: 1 }],
-    ['NOT READY', 'notReady', 'number', { priority: 2 }],
+    'depth',
+    ['testing', { priority: 3 }],
+    ['merged', { title: 'MERGED 1H', format: 'number', priority: 2 }],
+    ['failed', { title: 'FAILED 1H', format: 'number', priority: 1 }],
+    ['notReady', { priority: 2 }],
   ),
 ]
 

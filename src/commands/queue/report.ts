@@ -21,24 +21,24 @@ import { countResults, type RangeNumbers } from './report/numbers.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
 const measureColumns = columns(
-  ['MEASURE', 'measure', 'id'],
-  ['VALUE', 'value', 'number'],
-  ['UNIT', 'unit'],
-  ['OF', 'of', 'number'],
-  ['OF UNIT', 'ofUnit'],
-  ['BEFORE', 'before', 'number'],
-  ['BEFORE OF', 'beforeOf', 'number'],
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
+  'measure',
+  ['value', { format: 'number' }],
+  'unit',
+  'of',
+  'ofUnit',
+  ['before', { format: 'number' }],
+  'beforeOf',
+  'repo',
+  'targetBranch',
 )
 
 /** The columns that a person reads. */
 const shownColumns = columns(
-  ['', 'group', 'id'],
-  ['MEASURE', 'label', 'text'],
-  ['VALUE', 'shown', 'id'],
-  ['BEFORE', 'shownBefore', 'id', { priority: 1 }],
-  ['OF', 'ofUnit', 'id', { priority: 2 }],
+  ['group', { title: '', format: 'id' }],
+  ['label', { title: 'MEASURE', format: 'text' }],
+  ['shown', { title: 'VALUE', format: 'id' }],
+  ['shownBefore', { title: 'BEFORE', format: 'id', priority: 1 }],
+  ['ofUnit', { title: 'OF', format: 'id', priority: 2 }],
 )
 
 /** A range whose results were read, as far as they could be. */

@@ -1,7 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
-import { getNumber, getString } from '../../base/json.ts'
+import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
 import {
   cutListSentence,
@@ -11,48 +11,40 @@ import {
 } from '../../command/common-inputs.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { type Column, columns, placeColumns, withLinks, withPlaceColumns } from '../../output/view.ts'
+import { columns, placeColumns, withAges, withLinks, withPlaceColumns } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
 const runColumns = columns(
-  ['ENDED', 'endedAt', 'time'],
-  ['PR', 'prNumber', 'pr'],
-  ['RUN', 'testRunId', 'id'],
-  ['OUTCOME', 'outcome', 'state'],
-  ['CONCLUSION', 'cycleConclusion', 'state'],
-  ['BISECTION', 'bisection'],
-  ['MS', 'testingDurationMs', 'number'],
+  'endedAt',
+  'prNumber',
+  'testRunId',
+  ['outcome', { format: 'state' }],
+  'cycleConclusion',
+  'bisection',
+  'testingDurationMs',
 )
 
 /** The columns on a terminal: what happened, how long it took, and the run last, because it is long. */
-const screenColumns: readonly Column[] = [
-  ...columns(
-    ['ENDED', 'endedAt', 'time'],
-    ['PR', 'prNumber', 'pr'],
-    ['OUTCOME', 'outcome', 'state'],
-    ['LEFT AS', 'cycleConclusion', 'state'],
+const screenColumns = withAges(
+  columns(
+    'endedAt',
+    'prNumber',
+    ['outcome', { format: 'state' }],
+    'cycleConclusion',
+    ['testingDurationMs', { title: 'TESTED', show: timeTested }],
+    ['bisection', { priority: 2, show: record => getString(record, 'bisection')?.replaceAll('_', ' ') }],
+    ['testRunId', { priority: 1 }],
   ),
-  {
-    title: 'TESTED',
-    path: 'testingDurationMs',
-    format: 'number',
-    show(record) {
-      const duration = getNumber(record, 'testingDurationMs')
-      return duration === undefined ? undefined : formatDuration(duration)
-    },
-  },
-  {
-    title: 'BISECTION',
-    path: 'bisection',
-    format: 'plain',
-    priority: 2,
-    show: record => getString(record, 'bisection')?.replaceAll('_', ' '),
-  },
-  ...columns(['RUN', 'testRunId', 'id', { priority: 1 }]),
-]
+)
+
+/** Returns how long a pull request was tested. */
+function timeTested(record: JsonObject): string | undefined {
+  const duration = getNumber(record, 'testingDurationMs')
+  return duration === undefined ? undefined : formatDuration(duration)
+}
 
 export const definition = command({
   name: 'queue runs',

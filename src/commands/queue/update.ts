@@ -6,9 +6,10 @@ import { receiptRecord } from '../../api/operations/receipts.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { withoutDryRun } from '../../command/dry-run.ts'
+import { kebabCase } from '../../command/inputs.ts'
 import { forOne, readForPerson, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { columns, keyValueTable, type Result } from '../../output/view.ts'
+import { keyValueTable, type Result } from '../../output/view.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 import { describeUpdate, type Settings, suggestUndo } from './shared/setting-changes.ts'
 
@@ -76,13 +77,24 @@ function showUpdate(
   const changes = texts && `${name}: ${texts.join(', ') || 'no setting changed'}`
   if (queue === undefined) return show(sent, changes ?? `${sentence}.`)
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
-  const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
+  const table = keyValueTable(
+    queue,
+    settings.map(key => [key, key]),
+  )
   if (texts !== undefined && texts.length > 1)
     return show(sent, {
       ...table,
       screen: () => ({ heading: [`${name}:`, ...texts.map(text => `  ${text}`)] }),
     })
   const screen = () =>
-    changes === undefined ? { heading: [`${sentence}:`], ...table } : { sentence: changes }
+    changes === undefined
+      ? {
+          heading: [`${sentence}:`],
+          ...keyValueTable(
+            queue,
+            settings.map(key => [kebabCase(key), key]),
+          ),
+        }
+      : { sentence: changes }
   return show(sent, { ...table, screen })
 }

@@ -33,14 +33,7 @@ export const queueWaitRecord = ownRecord({
   exit: 'number',
 })
 
-const resultColumns = columns(
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
-  ['OUTCOME', 'outcome'],
-  ['DEPTH', 'depth', 'number'],
-  ['TESTING', 'testing', 'number'],
-  ['SECONDS', 'elapsedSeconds', 'number'],
-)
+const resultColumns = columns('repo', 'targetBranch', 'outcome', 'depth', 'testing', 'elapsedSeconds')
 
 const summaryOf = (queue: JsonObject | undefined): string =>
   queue === undefined ? 'not read yet' : summarizeQueue(queue)

@@ -33,8 +33,8 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
     '  estimate  840',
     '  page      https://github.com/acme/web/pull/123',
     '  Why: mergeq pr explain 123 --repo acme/web --target-branch main',
-    'WHEN     STATE      REASON              TEST RUN',
-    '10m ago  ◐ testing  Its tests started.  6e1d9f0a',
+    'AGO  STATE      REASON              TEST RUN',
+    '10m  ◐ testing  Its tests started.  6e1d9f0a',
   ])
   expect((await mergeq(line, { answer, terminal: true })).out).toContain(
     '\n  estimate  the service gave no estimate\n',

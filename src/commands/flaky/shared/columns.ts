@@ -53,24 +53,24 @@ export const idColumn: Column = {
   show: shortId('id'),
 }
 
-export const lastColumns = columns(['ID', 'id', 'id'], ['VARIANT', 'variant'])
+export const lastColumns = columns('id', 'variant')
 
 /** Returns `status.value`, or `status.reason` where it is missing (docs/reference/service.md, "Test records"). */
 const statusOf = (test: JsonObject): string | undefined =>
   getString(test, 'status.value') ?? getString(test, 'status.reason')
 
 export const measureColumns = columns(
-  ['NAME', 'name'],
-  ['STATUS', 'status.value', 'state', { show: statusOf }],
-  ['RATE 7D', 'failure_rate_last_7d', 'number'],
-  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
-  ['QUARANTINED', 'quarantined'],
-  ['OWNERS', 'codeowners'],
+  'name',
+  ['status.value', { show: statusOf }],
+  'failure_rate_last_7d',
+  'pull_requests_impacted_last_7d',
+  'quarantined',
+  'codeowners',
 )
 
 /** The columns of CSV: a spreadsheet has room for more. */
 export const csvColumns = [
   ...measureColumns,
-  ...columns(['FILE', 'file_path'], ['LINK', 'html_url'], ['TICKET', 'ticket.html_url']),
+  ...columns('file_path', 'html_url', 'ticket.html_url'),
   ...lastColumns,
 ]

@@ -63,8 +63,8 @@ async function findHookPath(host: Host): Promise<string> {
   return platform === 'win32' ? absolutePath.replaceAll('/', '\\') : absolutePath
 }
 
-const hookColumns = columns(['HOOK', 'hook', 'id'], ['RESULT', 'did'])
-const lineColumns = columns(['LINE', 'line', 'prose'])
+const hookColumns = columns('hook', ['did', { title: 'RESULT' }])
+const lineColumns = columns('line')
 
 /** What was done to the hook. */
 export const hookRecord = ownRecord({ hook: 'string', did: 'string' })
@@ -81,7 +81,7 @@ export const installedHookRecord = extended(hookRecord, {
 /** What the commands print of a hook, in a dry run too. */
 export const shownHook = {
   records: [installedHookRecord, previewRecord],
-  columns: [...hookColumns, ...lineColumns, ...columns(['WOULD', 'would', 'prose'])],
+  columns: [...hookColumns, ...lineColumns, ...columns('would')],
 }
 
 /** The hook of another program, and the file that names its folder. */

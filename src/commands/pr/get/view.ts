@@ -16,6 +16,7 @@ import {
   anyPullRequestColumns,
   columns,
   type Result,
+  withAges,
   withLinks,
   withPlaceColumns,
 } from '../../../output/view.ts'
@@ -45,26 +46,21 @@ function submittedText(record: JsonObject, state: string): string | undefined {
 }
 
 /** The columns of pull requests on a terminal, one of which is stacked. */
-const drawnColumns = [...anyPullRequestColumns, ...columns(['STACKED', 'stacked', 'plain', { priority: 1 }])]
+const drawnColumns = [...anyPullRequestColumns, ...columns(['stacked', { priority: 1 }])]
 
 const timelineColumns = columns(
-  ['WHEN', 'timestamp', 'time'],
-  ['STATE', 'state', 'state'],
-  ['REASON', 'reason', 'text'],
-  ['ACTOR', 'actor', 'plain', { priority: 1 }],
-  ['TEST RUN', 'run', 'id', { priority: 2 }],
+  'timestamp',
+  'state',
+  ['reason', { format: 'text' }],
+  ['actor', { priority: 1 }],
+  ['run', { priority: 2 }],
 )
 
 /** On a pipe, an event also has what a program decides by. */
 const eventColumns = [
-  ...columns(['PR', 'prNumber', 'pr']),
+  ...columns('prNumber'),
   ...timelineColumns,
-  ...columns(
-    ['SERVICE REASON', 'serviceReason'],
-    ['BY', 'by'],
-    ['AGAIN', 'again'],
-    ['MAY BE MERGED', 'mayBeMerged'],
-  ),
+  ...columns('serviceReason', 'by', 'again', 'mayBeMerged'),
 ]
 
 const eventRows = (record: JsonObject): readonly JsonObject[] =>
@@ -216,7 +212,7 @@ export async function viewPullRequest(
       const lines = pullRequestSheet(shown, number, options)
       const heading = [...lines, ...why]
       if (events.length === 0) return { heading }
-      return { heading, columns: timelineColumns, rows: eventsOf(record).map(drawnEvent) }
+      return { heading, columns: withAges(timelineColumns), rows: eventsOf(record).map(drawnEvent) }
     },
   }
 }

@@ -2,6 +2,7 @@ import { type MergeqError, usageError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import type { Outcome } from '../../../command/each.ts'
+import { kebabCase } from '../../../command/inputs.ts'
 import { forEachQueue } from '../../../command/several-queues.ts'
 import { pluralize } from '../../../values/format.ts'
 import { suggestName } from '../../../values/similar-name.ts'
@@ -102,7 +103,7 @@ export function describePlan(
         : `The queue for ${name}: ${summary}.`,
     ...allDifferences.map(({ setting, live: liveValue, file }) => {
       const before = live === undefined ? '' : `${formatSetting(liveValue)} -> `
-      return `- ${setting} ${before}${formatSetting(file)}`
+      return `- ${kebabCase(setting)} ${before}${formatSetting(file)}`
     }),
   ]
 }

@@ -2,6 +2,7 @@ import { optional, ownRecord, queueNameFields } from '../../../api/operations/fi
 import type { Json, JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { reportErrors } from '../../../command/each.ts'
+import { kebabCase } from '../../../command/inputs.ts'
 import { type NamedQueue, queueNameColumns } from '../../../command/several-queues.ts'
 import { type Column, columns } from '../../../output/view.ts'
 import { type Queue, repositoryName } from '../../../values/repository.ts'
@@ -15,18 +16,16 @@ export const differenceRecord = ownRecord({
   file: optional('Json'),
 })
 
-const settingColumns = columns(
-  ['SETTING', 'setting', 'id'],
-  ['LIVE', 'live', 'prose'],
-  ['FILE', 'file', 'prose'],
-)
+const valueColumns = columns('live', ['file', { format: 'prose' }])
 
-export const differenceColumns = [
-  ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'targetBranch', 'id']),
-  ...settingColumns,
+export const differenceColumns = [...columns('repo', 'targetBranch', 'setting'), ...valueColumns]
+
+/** On a terminal, a setting is written as its flag is. */
+export const differenceScreenColumns: readonly Column[] = [
+  ...queueNameColumns(),
+  ...columns(['setting', { show: ({ setting }) => setting && kebabCase(String(setting)) }]),
+  ...valueColumns,
 ]
-
-export const differenceScreenColumns: readonly Column[] = [...queueNameColumns(), ...settingColumns]
 
 const placeOf = ({ queue: { repo, targetBranch } }: { readonly queue: Queue }) => ({
   repo: repositoryName(repo),

@@ -18,13 +18,13 @@ import { type Queue, queueName } from '../../../values/repository.ts'
 import { notReadySentence, queueScreen } from './screen.ts'
 
 const entryColumns = columns(
-  ['POSITION', 'position', 'number'],
-  ['PR', 'prNumber', 'pr'],
-  ['STATE', 'state', 'state'],
-  ['PRIORITY', 'priorityName'],
-  ['SINCE', 'stateChangedAt', 'time'],
-  ['AUTHOR', 'prAuthor'],
-  ['TITLE', 'prTitle'],
+  'position',
+  'prNumber',
+  'state',
+  'priorityName',
+  'stateChangedAt',
+  'prAuthor',
+  'prTitle',
 )
 
 const position: Column = { title: 'position', path: 'position', format: 'number', csvName: 'position' }

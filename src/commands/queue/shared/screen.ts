@@ -111,7 +111,10 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
 }
 
 export function queueScreen(queue: JsonObject, options: QueueScreenOptions): Screen {
-  const entryColumns = [...columns(['', 'position', 'number']), ...withMark(pullRequestColumns, options.user)]
+  const entryColumns = [
+    ...columns(['position', { title: '' }]),
+    ...withMark(pullRequestColumns, options.user),
+  ]
   return {
     heading: headingLines(queue, options),
     columns: withLinks(entryColumns, pr => urlOfPullRequest(options.repo, pr)),

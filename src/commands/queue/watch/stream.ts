@@ -27,15 +27,15 @@ export const submitterFields = { author: 'string', submittedBy: 'string' }
 export const heartbeatRecord = ownRecord({ type: oneOf('heartbeat'), at: 'string', oldest: 'number' })
 
 export const queueChangeColumns = columns(
-  ['AT', 'at'],
-  ['PR', 'pr', 'pr'],
-  ['FROM', 'from', 'state'],
-  ['TO', 'to', 'state'],
-  ['POSITION', 'position', 'number'],
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
-  ['REASON', 'reason', 'text'],
-  ['ACTOR', 'actor'],
+  'at',
+  'pr',
+  ['from', { format: 'state' }],
+  ['to', { format: 'state' }],
+  'position',
+  'repo',
+  'targetBranch',
+  ['reason', { format: 'text' }],
+  'actor',
 )
 
 interface StreamOptions {

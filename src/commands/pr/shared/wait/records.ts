@@ -34,28 +34,15 @@ export const submittedField = {
   wasQueued: optional('boolean'),
 }
 
-export const waitColumns = columns(
-  ['PR', 'pr', 'pr'],
-  ['OUTCOME', 'outcome'],
-  ['STATE', 'state', 'state'],
-  ['SECONDS', 'elapsedSeconds', 'number'],
-)
+export const waitColumns = columns('pr', 'outcome', 'state', 'elapsedSeconds')
 
 /** The columns of a result in Markdown, which is the summary of a CI job. */
-export const markdownColumns = columns(
-  ['PR', 'pr', 'pr'],
-  ['OUTCOME', 'outcome'],
-  ['REASON', 'reason'],
-  ['URL', 'url'],
-  [
-    'FAILING CHECKS',
-    'failingChecks',
-    'plain',
-    {
-      show: row =>
-        getArray(row, 'failingChecks')
-          .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
-          .join(', '),
-    },
-  ],
-)
+export const markdownColumns = columns('pr', 'outcome', 'reason', 'url', [
+  'failingChecks',
+  {
+    show: row =>
+      getArray(row, 'failingChecks')
+        .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
+        .join(', '),
+  },
+])

@@ -15,12 +15,12 @@ export const stateChangeRecord = ownRecord({
 })
 
 export const stateChangeColumns = columns(
-  ['REPOSITORY', 'repo', 'id'],
-  ['BRANCH', 'targetBranch', 'id'],
-  ['RESULT', 'result'],
-  ['BEFORE', 'before', 'state'],
-  ['AFTER', 'after', 'state'],
-  ['MESSAGE', 'message', 'prose'],
+  'repo',
+  'targetBranch',
+  'result',
+  ['before', { format: 'state' }],
+  'after',
+  'message',
 )
 
 /** The columns that a person sees: the message of an error stands in the place of its word. */
@@ -28,13 +28,11 @@ export const stateChangeScreen = [
   ...queueNameColumns(),
   ...columns(
     [
-      'RESULT',
       'result',
-      'prose',
-      { show: ({ result, message = '' }) => (result === 'error' ? message : result) },
+      { format: 'prose', show: ({ result, message = '' }) => (result === 'error' ? message : result) },
     ],
-    ['BEFORE', 'before', 'state', { priority: 2 }],
-    ['AFTER', 'after', 'state', { priority: 1 }],
+    ['before', { format: 'state', priority: 2 }],
+    ['after', { priority: 1 }],
   ),
 ]
 
