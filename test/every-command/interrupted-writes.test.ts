@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/base/errors.ts'
+import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Outcome, queueEnv, type Seen } from '../support/harness.ts'
 import { changeExamples } from '../support/operations.ts'
+import { randomSeed } from '../support/random-seed.ts'
 
 type Signal = readonly [name: NodeJS.Signals, exit: number]
 const sigint: Signal = ['SIGINT', 130]
@@ -203,4 +206,122 @@ test('an unknown operation has no command', async () => {
 test('a read names no change', async () => {
   const { code, err } = await interrupted('pr get 7', sigint, { hangs: () => true })
   expect({ code, err }).toEqual({ code: 130, err: 'mergeq: stopped by SIGINT.\n' })
+})
+
+describe('a signal at a random moment gives rows, and says what is in progress and what was not sent', () => {
+  const branches = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6']
+  const pulls = ['#11', '#12', '#13', '#14', '#15', '#16']
+  const numbers = pulls.map(pull => pull.slice(1))
+  const tests = pulls.map((_, index) => `0b9f2c1e-7d3a-4e5f-8a6b-00000000000${index}`)
+  const files = {
+    'queues.yaml': branches
+      .map(branch => `- targetBranch: ${branch}\n  repo: acme/web\n  settings: {concurrency: 3}\n`)
+      .join(''),
+    'states.json': JSON.stringify(
+      branches.map(targetBranch => ({ repo: 'acme/web', targetBranch, before: 'PAUSED', after: 'RUNNING' })),
+    ),
+  }
+  const states = (command: string) => [
+    `${command} --all --yes`,
+    `${command} -f queues.yaml --yes`,
+    `${command} --all --yes --record record.json`,
+  ]
+
+  /** What each command that changes something types for several things; nothing, where it changes one. */
+  const lines: Readonly<Record<string, readonly string[]>> = {
+    'pr submit': [`pr submit ${numbers.join(' ')}`, `pr submit ${numbers.join(' ')} --wait`],
+    'pr land': [`pr land ${numbers.join(' ')}`],
+    'pr cancel': [`pr cancel ${numbers.join(' ')} --yes`],
+    'pr restart': [`pr restart ${numbers.join(' ')}`],
+    'pr targets': [],
+    'queue create': [],
+    'queue update': [],
+    'queue delete': ['queue delete --cancel-all --yes'],
+    'queue pause': states('queue pause'),
+    'queue drain': states('queue drain'),
+    'queue resume': [...states('queue resume'), 'queue resume --from states.json --yes'],
+    'queue apply': [
+      'queue apply -f queues.yaml --yes',
+      'queue apply -f queues.yaml --yes --record record.json',
+    ],
+    'flaky link': ['flaky link - --yes'],
+  }
+  const namesOf = (line: string): readonly string[] => {
+    if (line.startsWith('flaky link')) return tests
+    return line.startsWith('pr ') || line.startsWith('queue delete') ? pulls : branches
+  }
+  const isChange =
+    /\/(?:updateQueue|submitPullRequest|cancelPullRequest|restartTests\w*|deleteQueue|link-[\w-]+)$/
+
+  test('every command that changes something has its lines', () => {
+    const changing = allCommands.filter(({ operation, alsoSends = [] }) =>
+      [operation, ...alsoSends].some(sent => typeof sent === 'object' && sent.recovery !== undefined),
+    )
+    expect(changing.map(({ command }) => command).toSorted()).toEqual(Object.keys(lines).toSorted())
+  })
+
+  /** Six queues or pull requests; a landing finds none of them in the queue. */
+  function answerOf(line: string) {
+    const changed = new Set<unknown>()
+    const record = (pr: unknown) => ({
+      prNumber: Number(pr),
+      state: 'PENDING',
+      isCurrentlySubmittedToQueue: true,
+    })
+    const isThere = (number: number) => !line.startsWith('pr land') || changed.has(number)
+    const state = /resume -(?!-from)/.test(line) ? 'PAUSED' : 'RUNNING'
+    return ({ path, body }: Seen): Answer => {
+      if (path.includes('Metrics'))
+        return {
+          body: branches.map(name => `mq_depth_current{repo="acme/web",branch="${name}"} 1\n`).join(''),
+        }
+      const { pr, prs, targetBranch } = JSON.parse(body)
+      if (isChange.test(path)) {
+        changed.add(pr?.number ?? targetBranch)
+        return { body: 'OK' }
+      }
+      const asked: readonly number[] | undefined = prs?.map((each: { number: number }) => each.number)
+      if (asked !== undefined) {
+        const notFound = asked.filter(number => !isThere(number))
+        return { body: JSON.stringify({ pullRequests: asked.filter(isThere).map(record), notFound }) }
+      }
+      if (pr !== undefined)
+        return isThere(pr.number) ? { body: JSON.stringify(record(pr.number)) } : { status: 404 }
+      const live = { state, targetBranch, concurrency: changed.has(targetBranch) ? 3 : 1 }
+      return { body: JSON.stringify({ ...live, enqueuedPullRequests: numbers.map(record) }) }
+    }
+  }
+
+  /** So many changes are answered, and the signal comes when so many more have arrived. */
+  const moment = fc.record({ answered: fc.nat(2), waiting: fc.integer({ min: 1, max: 3 }) })
+
+  test.each(Object.values(lines).flat())('%s', async line => {
+    const moments = fc.sample(moment, { numRuns: signals.length, seed: randomSeed + line.length })
+    for (const [index, [signal, exit]] of signals.entries()) {
+      const { answered = 0, waiting = 1 } = moments[index] ?? {}
+      const controller = new AbortController()
+      const stop = () => controller.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit }))
+      const answer = answerOf(line)
+      let arrived = 0
+      const { code, out, err } = await mergeq(line, {
+        env: { ...queueEnv, ...(namesOf(line) === branches ? { MERGEQ_TARGET_BRANCH: undefined } : {}) },
+        disk: new Map(Object.entries(files)),
+        input: tests.map(id => `${id} KAN-1\n`).join(''),
+        signal: controller.signal,
+        async answer(seen) {
+          if (!isChange.test(seen.path) || ++arrived <= answered) return answer(seen)
+          if (arrived >= answered + waiting) stop()
+          else setTimeout(stop, 100)
+          return new Promise<Answer>(() => undefined)
+        },
+      })
+      const said = `${signal}, ${answered} answered, ${waiting} waiting\n${out}\n${err}`
+      expect(code, said).toBe(exit)
+      expect(err, said).toContain(`stopped by ${signal}.`)
+      expect(err, said).toMatch(/[Ii]n progress|Still in the queue/)
+      const isNamed = (name: string) => new RegExp(`${name}\\b`).test(out + err)
+      const unnamed = namesOf(line).filter(name => !isNamed(name) && !isNamed(name.replace('#', '')))
+      expect(unnamed, said).toEqual([])
+    }
+  })
 })

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, createReadStream, openSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -263,6 +272,11 @@ describe('a terminal', () => {
 })
 
 describe('signals', () => {
+  // conf, which reads it, must not handle signals.
+  const settings = home.path('home/.config/mergeq')
+  mkdirSync(settings, { recursive: true })
+  writeFileSync(join(settings, 'config.json'), '{"profiles":{}}', { mode: 0o600 })
+
   /** Sends a signal to a run once `ready`, and judges how long it takes to end. */
   async function stopped(
     words: readonly string[],
