@@ -8,22 +8,50 @@ import { clientOperations } from '../../src/api/operations/index.ts'
 import { exitCodeList } from '../../src/base/errors.ts'
 import { iteratorName } from '../../src/library/method-names.ts'
 import { sandboxTypes } from '../../src/values/sandbox.ts'
+import { attemptRecord, changeRecord, landResultRecord, queueChangeRecord } from '../../src/wait/records.ts'
 
 /** The name of a method, and its operation. */
 type Method = readonly [name: string, operation: Operation]
 
 const methods = Object.entries<Operation>(clientOperations)
 
+/** The longest line of a comment, and the longest type on one line. */
+const maxLineLength = 120
+const maxTypeLength = 90
+
 /** Returns a comment above a declaration. */
-const comment = (text: string | undefined, indent = ''): string =>
-  text === undefined ? '' : `${indent}/** ${text} */\n`
+function comment(text: string | undefined, indent = ''): string {
+  if (text === undefined) return ''
+  const line = `${indent}/** ${text} */`
+  if (line.length <= maxLineLength) return `${line}\n`
+  const lines = wrapWords(text, maxLineLength - indent.length - 3)
+  return [`${indent}/**`, ...lines.map(each => `${indent} * ${each}`), `${indent} */\n`].join('\n')
+}
+
+/** Splits a text into lines. */
+function wrapWords(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`
+    if (lines.length > 0 && longer.length <= width) lines.splice(-1, 1, longer)
+    else lines.push(word)
+  }
+  return lines
+}
 
 const withPeriod = (text: string): string => (text.endsWith('.') ? text : `${text}.`)
 
+/** Returns the type of a field, behind the colon. */
 function fieldType({ type = 'Json', record, isList, isNullable }: Field): string {
   const name = record?.name ?? type
   const inList = isList ? `readonly ${name}[]` : name
-  return isNullable ? `${inList} | null` : inList
+  const text = isNullable ? `${inList} | null` : inList
+  return text.length <= maxTypeLength
+    ? text
+    : text
+        .split(' | ')
+        .map(part => `\n    | ${part}`)
+        .join('')
 }
 
 /** Returns a record type and all record types in it, each once. */
@@ -39,7 +67,7 @@ const declareRecord = ({ name, summary, base, fields }: RecordType): string =>
   )
     .map(
       ([key, field]) =>
-        `${comment(field.summary, '  ')}  readonly ${key}${field.required ? '' : '?'}: ${fieldType(field)}\n`,
+        `${comment(field.summary, '  ')}  readonly ${key}${field.required ? '' : '?'}:${fieldType(field)}\n`,
     )
     .join('')}}\n`
 
@@ -126,9 +154,9 @@ export declare const version: string
 
 /** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */
 export function renderLibraryTypes(source: string): string {
+  const ofWaits = [queueChangeRecord, changeRecord, attemptRecord, landResultRecord]
   const records = new Map(
-    methods
-      .flatMap(([, { response, document }]) => [response, document])
+    [...methods.flatMap(([, { response, document }]) => [response, document]), ...ofWaits]
       .flatMap(record => (record === undefined ? [] : typesIn(record)))
       .map(record => [record.name, record]),
   )

@@ -20,7 +20,6 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { exitCodeList, mostSevere } from '../../src/base/errors.ts'
 import { maxJsonDepth } from '../../src/base/json.ts'
 import { otherVariables } from '../../src/cli/command-doc.ts'
-import { waitResult } from '../../src/commands/pr/shared/wait/records.ts'
 import { queueWaitRecord } from '../../src/commands/queue/wait.ts'
 import { sources } from '../../src/config/sources.ts'
 import { reasonTable } from '../../src/domain/reasons/reason-table.ts'
@@ -32,8 +31,8 @@ import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { formatBytes, formatInteger } from '../../src/values/format.ts'
 import { attemptLimit, changeLimit, maxSamples, maxWindow } from '../../src/values/limits.ts'
 import { scenarioNames } from '../../src/values/scenario-names.ts'
-import { changeRecord } from '../../src/wait/change-record.ts'
 import { pollDelays } from '../../src/wait/poll.ts'
+import { changeRecord, waitResultRecord } from '../../src/wait/records.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderCommandTable, renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
@@ -292,7 +291,7 @@ export const referenceParts = (
       shownSettings.map(({ words, name }) => [code(words), code(name)]),
     ),
     'poll delays': renderPollDelays(),
-    'wait records': renderRecords(changeRecord, waitResult()),
+    'wait records': renderRecords(changeRecord, waitResultRecord),
     'queue wait record': renderRecords(queueWaitRecord),
     'exit codes': renderExitCodeTable(),
     'exit code order': renderExitCodeOrder(),

@@ -15,6 +15,7 @@ const namedTypes: Readonly<Record<string, JsonObject>> = {
   string: { type: 'string' },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
+  true: { const: true },
   null: { type: 'null' },
   object: { type: 'object' },
   OtherString: { type: 'string' },

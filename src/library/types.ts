@@ -298,132 +298,16 @@ export interface WatchQueueOptions extends CommonOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A change of a queue between two polls. The last fields are those of a pull request that left the queue. */
-export interface QueueChange {
-  readonly type: 'change'
-  /** Null for the state of the queue itself. */
-  readonly pr: number | null
-  /** The state before; null if the pull request was not in the queue, or left it before the first poll. */
-  readonly from: PullRequestState | QueueState | null
-  /** The new state; null if it is not known. */
-  readonly to: PullRequestState | QueueState | null
-  /** When it changed, in RFC 3339: the time of the service, or else that of the poll. */
-  readonly at: string
-  /** The position in the queue, from 1; null for the queue itself and for a pull request that left. */
-  readonly position: number | null
-  /** As `host/owner/name`. */
-  readonly repo: string
-  readonly targetBranch: string
-  readonly author?: string
-  readonly submittedBy?: string
-  /** Why it left, as a sentence; null if that is not known. */
-  readonly reason?: string | null
-  /** The word of the service for why; null if it gives none. */
-  readonly serviceReason?: string | null
-  /** Who caused it. */
-  readonly by?: Explanation['by']
-  /** The login of who did it; null if the service names nobody. */
-  readonly actor?: string | null
-  /** Whether to submit it again: after a pause, after a change, after a look, or not. */
-  readonly again?: Explanation['again']
-  /** Whether it may have merged all the same. */
-  readonly mayBeMerged?: boolean
-}
-
-/** A check that failed. */
-export interface FailingCheck {
-  readonly name: string
-  readonly url: string | null
-  /** The conclusion of a check run, or the state of a status, as the service gives it. */
-  readonly conclusion: string
-}
-
-/** A change between two polls. */
-export interface WaitChange {
-  readonly type: 'change'
-  readonly pr: number
-  /** Null for the first state that was read. */
-  readonly from: string | null
-  readonly to: string
-  readonly at: string
-  /** The position in the queue, from 1, if it is known. */
-  readonly position: number | null
-}
-
-/** How the wait for a pull request ended. */
-export interface WaitResult {
-  readonly type: 'result'
-  readonly pr: number
-  /** As `host/owner/name`; only if it is not the repository of the settings. */
-  readonly repo?: string
-  readonly title: string | null
-  /** The address of the pull request. */
-  readonly url: string
-  /**
-   * `reached`: the state of `until`. `pending`: `timeout` was 0, and the pull request has not finished, or the queue is
-   * paused. `stale`: the head is another commit. `error`: the state could not be read; `reason` says why.
-   */
-  readonly outcome:
-    | 'merged'
-    | 'reached'
-    | 'left'
-    | 'failed'
-    | 'cancelled'
-    | 'timed-out'
-    | 'stale'
-    | 'pending'
-    | 'error'
-  /** The last state that was read; null if the service did not know the pull request. */
-  readonly state: PullRequestState | null
-  /** The outcome as a sentence: `#7 merged after 6m52s`; of an `error`, its message. */
-  readonly reason: string
-  /** Only if the pull request failed; empty if the checks are not known. */
-  readonly failingChecks?: readonly FailingCheck[]
-  /** Only if it failed or was cancelled: the word of the service for why; null if it gives none. */
-  readonly serviceReason?: string | null
-  /** Who caused it: `author` is the pull request itself, `ahead` one ahead of it, `host` GitHub. */
-  readonly by?: Explanation['by']
-  /** The login of who did it; null if the service names nobody. */
-  readonly actor?: string | null
-  /** Whether to submit it again: after a pause, after a change, after a look, or not. */
-  readonly again?: Explanation['again']
-  /** Whether it may have merged all the same; null if why it ended could not be read. */
-  readonly mayBeMerged?: boolean | null
-  /** Only true: the pull requests below it in its stack are tested and merged with it. */
-  readonly stacked?: true
-  /** How long the wait lasted, in seconds. */
-  readonly elapsedSeconds: number
-  /** The exit code of the command line: 0 if the pull request reached the state. */
-  readonly exit: number
-}
-
-/** A submission of `landPullRequests`. */
-export interface LandAttempt {
-  readonly type: 'attempt'
-  readonly pr: number
-  /** From 1. */
-  readonly attempt: number
-  /** Why it is submitted, as a sentence: after a failure what the service says, or that it was in the queue already. */
-  readonly reason: string
-}
-
-/** How the landing of a pull request ended. */
-export interface LandResult extends WaitResult {
-  /**
-   * Whether the call submitted it, in any attempt: false if it was in the queue already, had merged, or could not be
-   * submitted; null if that is not known.
-   */
-  readonly submitted: boolean | null
-  /** Whether it was in the queue before the first submission; not given after later ones. */
-  readonly wasQueued?: boolean
-  /** How many submissions there were, with one that was in the queue already. */
-  readonly attempts: number
-}
-
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
+
+import type { Infer } from '../api/operations/fields.ts'
+import type { SubmissionValues } from '../api/operations/pull-requests.ts'
+import type { attemptRecord, changeRecord } from '../wait/records.ts'
+
 type ErrorKind = string
-type SubmitPullRequestOptions = BodyOptions & import('../api/operations/pull-requests.ts').SubmissionValues
-type Explanation = { readonly by: string | null; readonly again: string | null }
+export type WaitChange = Infer<typeof changeRecord>
+export type LandAttempt = Infer<typeof attemptRecord>
+type SubmitPullRequestOptions = BodyOptions & SubmissionValues
 type FailingTests = JsonObject
 type PullRequestList = JsonObject
 type TestRunResultList = JsonObject

@@ -1,9 +1,12 @@
+import type { Json, JsonObject } from '../../base/json.ts'
+
 /**
  * The fields of responses (docs/reference/service.md): what `--fields` knows, what the reference lists, and what the
  * published types are made from. The service may add fields.
  */
 
-export interface Field {
+/** A field; `T` is the type of its value. */
+export interface Field<T = unknown> {
   /** The type in TypeScript, where the field has no record. */
   readonly type?: string
   /** The type of its value, or of each item of its list. */
@@ -21,15 +24,60 @@ export interface Field {
   readonly summary?: string | undefined
   /** Not of a field: a record is none. */
   readonly fields?: never
+  /** Never set: for the compiler, see `Infer`. */
+  readonly value?: T
 }
 
-export interface RecordType {
+export interface RecordType<T = unknown> {
   /** The name of the published type. */
   readonly name: string
   readonly summary: string
   readonly fields: Readonly<Record<string, Field>>
   /** The type whose fields it has too, in the published declarations. */
   readonly base?: RecordType
+  /** Never set: for the compiler, see `Infer`. */
+  readonly value?: T
+}
+
+/** The type of the objects that a record describes. */
+export type Infer<R extends RecordType> = R extends RecordType<infer T> ? T : never
+
+/** The types that a field can name. */
+interface NamedTypes {
+  readonly string: string
+  readonly number: number
+  readonly boolean: boolean
+  readonly true: true
+  readonly null: null
+  readonly object: JsonObject
+  readonly PullRequestState: string
+  readonly QueueState: string
+}
+
+/** The type that a text names, as it is written in TypeScript. */
+type TypeNamed<Text> = Text extends `${infer One} | ${infer Others}`
+  ? TypeNamed<One> | TypeNamed<Others>
+  : Text extends `'${infer Word}'`
+    ? Word
+    : Text extends `readonly ${infer Item}[]`
+      ? readonly TypeNamed<Item>[]
+      : Text extends keyof NamedTypes
+        ? NamedTypes[Text]
+        : Json
+
+/** The type of a field, or of a record, or that a text names. */
+type ValueOf<Each> = Each extends Field<infer T> | RecordType<infer T> ? T : TypeNamed<Each>
+
+/** The type of objects with fields. A field that need not be there can be undefined. */
+type ObjectOf<Fields> = {
+  readonly [Name in keyof Fields as undefined extends ValueOf<Fields[Name]> ? never : Name]: ValueOf<
+    Fields[Name]
+  >
+} & {
+  readonly [Name in keyof Fields as undefined extends ValueOf<Fields[Name]> ? Name : never]?: Exclude<
+    ValueOf<Fields[Name]>,
+    undefined
+  >
 }
 
 /** The end of a name that matches every field of an object whose fields are not known: `labels.<name>`. */
@@ -51,43 +99,62 @@ const namesIn = ({ fields, base }: RecordType): readonly string[] => [
   ),
 ]
 
-export const field = (type: string, summary?: string): Field => ({ type, summary })
-export const nested = (record: RecordType, summary?: string): Field => ({ record, summary })
-export const list = (record: RecordType, summary?: string): Field => ({
-  ...nested(record, summary),
+export const field = <const Text extends string>(type: Text, summary?: string): Field<TypeNamed<Text>> => ({
+  type,
+  summary,
+})
+export const nested = <T>(record: RecordType<T>, summary?: string): Field<T> => ({ record, summary })
+export const list = <T>(record: RecordType<T>, summary?: string): Field<readonly T[]> => ({
+  record,
+  summary,
   isList: true,
 })
 export const open = (type: string, summary?: string): Field => ({ ...field(type, summary), isOpen: true })
-export const nullable = (field: Field): Field => ({ ...field, isNullable: true })
-export const required = (field: Field): Field => ({ ...field, required: true })
+export const nullable = <T>({ value: _, ...field }: Field<T>): Field<T | null> => ({
+  ...field,
+  isNullable: true,
+})
+export const required = <T>(field: Field<T>): Field<T> => ({ ...field, required: true })
 
-export const oneOf = (...words: readonly string[]): string => words.map(word => `'${word}'`).join(' | ')
+/** One of some words. */
+export const oneOf = <const Word extends string>(...words: readonly Word[]): `'${Word}'` =>
+  words.map(word => `'${word}'`).join(' | ') as `'${Word}'`
 
 /** Some words, or any other text: the service may add words. */
 export const words = (...known: readonly string[]): string => `${oneOf(...known)} | OtherString`
 
+/** Fields that are always there. */
 export const allRequired = (fields: RecordType['fields']): RecordType['fields'] =>
   Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, required(each)]))
 
 /** A field, or its type: the name of one in TypeScript, or a record. */
 type FieldOrType = Field | RecordType | string
 
+export function fieldOf<const Each extends FieldOrType>(each: Each): Field<ValueOf<Each>>
 export function fieldOf(each: FieldOrType): Field {
   if (typeof each === 'string') return field(each)
   return each.fields === undefined ? each : nested(each)
 }
 
 /** A field that a record of mergeq need not have. */
-export const optional = (each: FieldOrType): Field => ({ ...fieldOf(each), required: false })
+export const optional = <const Each extends FieldOrType>(each: Each): Field<ValueOf<Each> | undefined> => ({
+  ...fieldOf(each),
+  required: false,
+})
 
 /** An optional field that most records have. */
-export const usual = (each: FieldOrType): Field => ({ ...optional(each), isUsual: true })
+export const usual = <const Each extends FieldOrType>(each: Each): Field<ValueOf<Each> | undefined> => ({
+  ...optional(each),
+  isUsual: true,
+})
 
 /**
  * A record that mergeq prints, with its fields in the order in which they are printed, and always there unless they are
- * `optional` or `usual`: the names for `--fields`, the JSON schema and the outline in help are made from it.
+ * `optional` or `usual`: the names for `--fields`, the JSON schema, the outline in help and the type are made from it.
  */
-export const ownRecord = (fields: Readonly<Record<string, FieldOrType>>): RecordType => ({
+export const ownRecord = <const Fields extends Readonly<Record<string, FieldOrType>>>(
+  fields: Fields,
+): RecordType<ObjectOf<Fields>> => ({
   name: '',
   summary: '',
   fields: Object.fromEntries(
@@ -96,9 +163,20 @@ export const ownRecord = (fields: Readonly<Record<string, FieldOrType>>): Record
 })
 
 /** A record of mergeq with further fields behind its own. */
-export const extended = (record: RecordType, more: Readonly<Record<string, FieldOrType>>): RecordType => ({
-  ...record,
-  fields: { ...record.fields, ...ownRecord(more).fields },
+export const extended = <T, const Fields extends Readonly<Record<string, FieldOrType>>>(
+  { name, summary, fields }: RecordType<T>,
+  more: Fields,
+): RecordType<Omit<T, keyof Fields> & ObjectOf<Fields>> => ({
+  name,
+  summary,
+  fields: { ...fields, ...ownRecord(more).fields },
+})
+
+/** A record of mergeq as the library publishes it. */
+export const named = <T>(name: string, summary: string, { fields }: RecordType<T>): RecordType<T> => ({
+  name,
+  summary,
+  fields,
 })
 
 /** Names as an outline has them: `"repo","branch"`. */
@@ -127,10 +205,10 @@ export const text = field('string')
 export const number = field('number')
 export const flag = field('boolean')
 
-export const queueNameFields = { repo: 'string', targetBranch: 'string' }
+export const queueNameFields = { repo: 'string', targetBranch: 'string' } as const
 
 /** How the part of a command ended that a record is about. */
-export const failureFields = { exit: 'number', message: 'string' }
+export const failureFields = { exit: 'number', message: 'string' } as const
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export const entryRecord: RecordType = {

@@ -1,17 +1,13 @@
-import { oneOf, optional, outline, ownRecord } from '../../api/operations/fields.ts'
+import { outline } from '../../api/operations/fields.ts'
 import { cancelPullRequest, submissionParams, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { command } from '../../command/command.ts'
 import { paramsTogether, pullRequests, setOf } from '../../command/values.ts'
 import { waitInputs } from '../../command/wait-inputs.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
-import { changeRecord } from '../../wait/change-record.ts'
 import { landOptions } from '../../wait/options.ts'
+import { attemptRecord, changeRecord, landResultRecord } from '../../wait/records.ts'
+import { waitColumns } from './shared/wait/columns.ts'
 import { readWaitOptions, waitReads } from './shared/wait/options.ts'
-import { submittedField, waitColumns, waitResult } from './shared/wait/records.ts'
-
-const resultRecord = waitResult({ ...submittedField, attempts: optional('number') })
-
-const attemptRecord = ownRecord({ type: oneOf('attempt'), pr: 'number', attempt: 'number', reason: 'string' })
 
 export const definition = command({
   name: 'pr land',
@@ -33,8 +29,8 @@ export const definition = command({
     table: 'the result of each pull request, as `mergeq pr wait` prints it',
     json: 'one result per pull request, that of `mergeq pr wait` with "submitted" and "attempts"',
     ndjson: `the lines of \`mergeq pr wait\`, and one line per submission, ${outline(attemptRecord)}`,
-    documents: [resultRecord],
-    records: [resultRecord, changeRecord, attemptRecord],
+    documents: [landResultRecord],
+    records: [landResultRecord, changeRecord, attemptRecord],
     columns: waitColumns,
   },
   examples: [

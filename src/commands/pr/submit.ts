@@ -23,10 +23,10 @@ import { receiptColumns, singleRecord } from '../../output/view.ts'
 import { joinList } from '../../values/format.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
-import { changeRecord } from '../../wait/change-record.ts'
+import { changeRecord, submittedFields, waitResultRecord } from '../../wait/records.ts'
 import { explainFinished } from './shared/reads.ts'
+import { waitColumns } from './shared/wait/columns.ts'
 import { readWaitOptions, waitCommand, waitReads } from './shared/wait/options.ts'
-import { submittedField, waitColumns, waitResult } from './shared/wait/records.ts'
 
 const submitReceiptRecord = extended(receiptRecord, {
   submitted: 'boolean | null',
@@ -34,7 +34,7 @@ const submitReceiptRecord = extended(receiptRecord, {
   stacked: optional('boolean'),
 })
 
-const resultRecord = waitResult(submittedField)
+const resultRecord = extended(waitResultRecord, submittedFields)
 
 const maxSuggested = 10
 

@@ -8,12 +8,10 @@ import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
-import { changeRecord } from '../../wait/change-record.ts'
+import { changeRecord, waitResultRecord } from '../../wait/records.ts'
 import type { WaitOptions } from '../../wait/wait-state.ts'
+import { waitColumns } from './shared/wait/columns.ts'
 import { readWaitOptions, waitReads } from './shared/wait/options.ts'
-import { waitColumns, waitResult } from './shared/wait/records.ts'
-
-const resultRecord = waitResult()
 
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
@@ -48,10 +46,10 @@ export const definition = command({
   prints: {
     table:
       'the result of each pull request, with failing checks and next commands (on a pipe, one row; in Markdown, with reason, URL and failing checks); changes go to standard error',
-    json: `one result per pull request: ${outline(resultRecord)}, and "failingChecks" if it failed`,
+    json: `one result per pull request: ${outline(waitResultRecord)}, and "failingChecks" if it failed`,
     ndjson: `one line per change, ${outline(changeRecord)}, then the results`,
-    documents: [resultRecord],
-    records: [resultRecord, changeRecord],
+    documents: [waitResultRecord],
+    records: [waitResultRecord, changeRecord],
     columns: waitColumns,
   },
   examples: [

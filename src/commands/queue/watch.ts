@@ -1,4 +1,4 @@
-import { outline, ownRecord, quoted } from '../../api/operations/fields.ts'
+import { outline, quoted } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { getQueue, queueRecord } from '../../api/operations/queues.ts'
@@ -20,18 +20,13 @@ import { watchInterval } from '../../wait/options.ts'
 import { isDepartureOf } from '../../wait/queue-changes.ts'
 import { createQueueReader, type QueueUpdate } from '../../wait/queue-reader.ts'
 import { readEach } from '../../wait/read-each.ts'
+import { queueChangeRecord, submitterFields } from '../../wait/records.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { printQueue } from './shared/print-queue.ts'
 import { withActivity } from './watch/activity.ts'
 import { isLive, type WatchView, watchLive } from './watch/live.ts'
-import {
-  createStreamView,
-  heartbeatRecord,
-  queueChangeColumns,
-  queueChangeRecord,
-  submitterFields,
-} from './watch/stream.ts'
+import { createStreamView, heartbeatRecord, queueChangeColumns } from './watch/stream.ts'
 
 function checkOptions(
   {
@@ -104,7 +99,7 @@ export const definition = command({
     json: 'the current queue; requires --once',
     ndjson: `one {"type":"queue"} line per queue, then ${outline(queueChangeRecord)} lines; a pull request that left the queue also has ${quoted(submitterFields)} if known, and ${quoted(serviceWordFields)}; with --heartbeat also ${outline(heartbeatRecord)}`,
     documents: [queueRecord],
-    records: [queueChangeRecord, ownRecord({ ...submitterFields, ...serviceWordFields }), queueRecord],
+    records: [queueChangeRecord, queueRecord],
     columns: queueChangeColumns,
   },
   examples: [

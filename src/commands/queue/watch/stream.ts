@@ -1,4 +1,4 @@
-import { extended, oneOf, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
+import { oneOf, ownRecord } from '../../../api/operations/fields.ts'
 import { readActivity } from '../../../api/reads/queue-activity.ts'
 import { isNotFound } from '../../../base/errors.ts'
 import { getArray, type JsonObject } from '../../../base/json.ts'
@@ -9,7 +9,6 @@ import { columns, singleRecord } from '../../../output/view.ts'
 import { joinTruncated } from '../../../values/format.ts'
 import { type Queue, queueName, repositoryName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
-import { changeRecord } from '../../../wait/change-record.ts'
 import {
   describeCause,
   describeQueueChange,
@@ -18,11 +17,6 @@ import {
 } from '../../../wait/queue-changes.ts'
 import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { notReadySentence } from '../shared/screen.ts'
-
-export const queueChangeRecord = extended(changeRecord, queueNameFields)
-
-/** What the change of a pull request that left the queue has besides: the submitter if that is known. */
-export const submitterFields = { author: 'string', submittedBy: 'string' }
 
 export const heartbeatRecord = ownRecord({ type: oneOf('heartbeat'), at: 'string', oldest: 'number' })
 

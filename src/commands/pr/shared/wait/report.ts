@@ -36,7 +36,7 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../../../../wait/wait-state.ts'
-import { markdownColumns, waitColumns } from './records.ts'
+import { markdownColumns, waitColumns } from './columns.ts'
 import { continueLines, describeWaiting, endLines, stopSentence, waitLine } from './screen.ts'
 
 /** Submits pull requests, waits for them, and prints what happens. Returns the most severe exit code. */
