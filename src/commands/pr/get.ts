@@ -1,4 +1,3 @@
-import type { ParamValues } from '../../api/operation.ts'
 import { listedPullRequestRecord, shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
@@ -9,7 +8,7 @@ import { getNumber } from '../../base/json.ts'
 import { type Cli, command, drawsResults } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
 import { flag, type Input, option, paramInput } from '../../command/inputs.ts'
-import { forEach, isSheet, read, readForPerson, send, webPage } from '../../command/send.ts'
+import { forEach, isSheet, readForPerson, send, webPage } from '../../command/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../command/values.ts'
 import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes, withNormalizedState } from '../../domain/states.ts'
@@ -93,8 +92,11 @@ export const definition = command({
     const { format, fields } = cli.options
     const isOnlyPrinted = format.name === 'json' && fields.length === 0 && !exitStatus
     const operation = isOnlyPrinted ? getPrintedPullRequest : getSubmittedPullRequest
-    const unknown = wanted.length > 1 ? (place: WantedPullRequest) => unknownResult(place, cli) : undefined
-    const options = unknown === undefined ? {} : { unknown }
+    const repeat =
+      grace === 0
+        ? <T>(read: () => Promise<T>) => read()
+        : (await import('../../wait/poll.ts')).repeatWhileUnknown
+    const unknown = (place: WantedPullRequest) => unknownResult(place, cli)
     return forEach(
       cli,
       getSubmittedPullRequest,
@@ -106,13 +108,8 @@ export const definition = command({
           wanted.length === 1 && !web ? await readForPerson(cli, getQueue, { repo, targetBranch }) : undefined
         const values = { ...item, ...included }
         const known = await readOfSeveral(item)
-        const isRepeated = grace > 0 && !cli.options.dryRun
         const sent =
-          known !== undefined
-            ? undefined
-            : isRepeated
-              ? await readWithGrace(cli, operation, values, grace)
-              : await send(cli, operation, values)
+          known === undefined ? await repeat(() => send(cli, operation, values), grace, cli.host) : undefined
         if (sent === 'printed') return sent
         const found = known ?? sent?.response.records[0] ?? {}
         const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
@@ -143,7 +140,7 @@ export const definition = command({
           exit: exitStatus ? outcomeOfRecord(record) : 'ok',
         }
       },
-      options,
+      wanted.length > 1 ? { unknown } : {},
     )
   },
 })
@@ -157,16 +154,4 @@ function unknownResult({ repo, targetBranch, pr }: WantedPullRequest, cli: Cli):
     columns: withPlaceColumns(recordColumns, cli.options.format),
     rows: [{ ...record, prNumber: pr }],
   }
-}
-
-type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
-
-async function readWithGrace(
-  cli: Cli,
-  operation: typeof getSubmittedPullRequest,
-  values: GetValues,
-  grace: number,
-) {
-  const { repeatWhileUnknown } = await import('../../wait/poll.ts')
-  return repeatWhileUnknown(() => read(cli, operation, values), grace, cli.host)
 }

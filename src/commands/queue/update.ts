@@ -1,10 +1,10 @@
-import { type CallResult, readIfFound } from '../../api/call.ts'
+import type { CallResult } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { outline } from '../../api/operations/fields.ts'
 import { getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { receiptRecord } from '../../api/operations/receipts.ts'
 import type { JsonObject } from '../../base/json.ts'
-import { type Cli, command } from '../../command/command.ts'
+import { command } from '../../command/command.ts'
 import { withoutDryRun } from '../../command/dry-run.ts'
 import { kebabCase } from '../../command/inputs.ts'
 import { forOne, readForPerson, send, show } from '../../command/send.ts'
@@ -43,25 +43,20 @@ export const definition = command({
     const { repo, targetBranch, ...options } = values
     const queue = { repo, targetBranch }
     const settings = sentSettings(options, cli.client().added?.fields)
-    if (cli.options.dryRun && cli.results === 'screen') await showChanges(queue, settings, withoutDryRun(cli))
-    const before = await readForPerson(cli, getQueue, queue)
+    const before = await readForPerson(withoutDryRun(cli), getQueue, queue)
+    if (cli.options.dryRun && before !== undefined) {
+      const changes = describeUpdate(settings, before, {})
+      await cli.logger.info(`${queueName(queue)}: ${changes.join(', ') || 'no setting changed'}`)
+    }
     const code = await forOne(cli, updateQueue, values, async () => {
       const sent = await send(cli, updateQueue, values)
       return sent === 'printed' ? sent : showUpdate(queue, settings, before, sent)
     })
-    if (code === 0 && before !== undefined) await suggestUndo(queue, settings, before, cli)
+    if (code === 0 && before !== undefined && !cli.options.dryRun)
+      await suggestUndo(queue, settings, before, cli)
     return code
   },
 })
-
-async function showChanges(queue: Queue, settings: Settings, cli: Cli): Promise<void> {
-  const limits = { maxRetries: 0 }
-  const before = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
-  cli.host.interrupted.throwIfAborted()
-  if (before === undefined) return
-  const changes = describeUpdate(settings, before, {})
-  await cli.logger.info(`${queueName(queue)}: ${changes.join(', ') || 'no setting changed'}`)
-}
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
 function showUpdate(
