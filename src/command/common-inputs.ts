@@ -1,5 +1,6 @@
 import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
+import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { parsePullRequest, readReference } from '../values/pull-request.ts'
@@ -22,6 +23,15 @@ import {
 
 export const yesOption = flag('Skip the confirmation prompt', { short: 'y' })
 
+/** Throws a usage error if both options of a pair were typed. */
+export function rejectTogether(
+  args: ParsedArgs,
+  ...pairs: readonly (readonly [one: string, other: string])[]
+): void {
+  const typed = pairs.find(pair => pair.every(name => args.has(name)))
+  if (typed !== undefined) throw exclusiveError(typed)
+}
+
 /** The repository of a param, or all of the organization with `--all-repos`. */
 export function repositoryOrAll(param: Param<Repository | undefined>): Input<Repository | undefined> {
   const repo = paramInput('repo', param)
@@ -35,8 +45,7 @@ export function repositoryOrAll(param: Param<Repository | undefined>): Input<Rep
     ],
     read(args, context) {
       if (!args.has('--all-repos')) return repo.read(args, context)
-      if (args.has('--repo'))
-        throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
+      rejectTogether(args, ['--all-repos', '--repo'])
       return undefined
     },
   }

@@ -4,6 +4,7 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
+import { rejectTogether } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { type FlagInput, flag, option } from '../../command/inputs.ts'
 import { type NamedQueue, namedQueues } from '../../command/several-queues.ts'
@@ -138,14 +139,14 @@ export const definition = command({
     'mergeq queue diff -b main --with-branch release',
   ],
   async run({ file, withBranch, strict, offline, allRepos, includeState, set }, cli) {
-    for (const [one, other, isWrong] of [
-      ['--with-branch', '--file', withBranch !== undefined && file !== undefined],
-      ['--with-branch', '--strict', withBranch !== undefined && strict],
-      ['--offline', '--with-branch', offline && withBranch !== undefined],
-      ['--offline', '--strict', offline && strict],
-      ['--all-repos', '--repo', allRepos && cli.args.has('--repo')],
-    ] as const)
-      if (isWrong) throw usageError(`${one} and ${other} cannot be used together.`, 'Use only one of them.')
+    rejectTogether(
+      cli.args,
+      ['--with-branch', '--file'],
+      ['--with-branch', '--strict'],
+      ['--offline', '--with-branch'],
+      ['--offline', '--strict'],
+      ['--all-repos', '--repo'],
+    )
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)

@@ -6,6 +6,7 @@ import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
 import { usageError } from '../../base/errors.ts'
 import { type Json, stringifyJson } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
+import { rejectTogether } from '../../command/common-inputs.ts'
 import { canPrompt, confirm } from '../../command/confirm.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { reportErrors } from '../../command/each.ts'
@@ -273,8 +274,7 @@ export const definition = command({
   ],
   async run({ file, all, yes, forBranch, includeState }, cli) {
     const { logger } = cli
-    if (all && forBranch !== undefined)
-      throw usageError('--all and --for cannot be used together.', 'Use only one of them.')
+    rejectTogether(cli.args, ['--all', '--for'])
     if (all) {
       if (file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
       isJsonOutput('*.yaml', cli)

@@ -1,4 +1,3 @@
-import { usageError } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { option } from '../../command/inputs.ts'
 import { fileName } from '../../values/types.ts'
@@ -21,8 +20,6 @@ export const definition = command({
   examples: ['mergeq queue resume', 'mergeq queue resume --from states.json'],
   run({ from, ...values }, cli) {
     if (from === undefined) return runStateCommand(cli, 'RUNNING', values)
-    if (values.record !== undefined)
-      throw usageError('--from and --record cannot be used together.', 'Use only one of them.')
     return restoreStates(cli, from, values.yes)
   },
 })

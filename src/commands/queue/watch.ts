@@ -9,6 +9,7 @@ import { startWaitTime } from '../../api/wait-time.ts'
 import { mostSevere, usageError } from '../../base/errors.ts'
 import { maxConcurrent } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
+import { rejectTogether } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { queueInput, setOf } from '../../command/values.ts'
@@ -28,32 +29,15 @@ import { withActivity } from './watch/activity.ts'
 import { isLive, type WatchView, watchLive } from './watch/live.ts'
 import { createStreamView, heartbeatRecord, queueChangeColumns } from './watch/stream.ts'
 
-function checkOptions(
-  {
-    once,
-    duration,
-    since,
-    heartbeat,
-    isSeveral,
-  }: {
-    readonly once: boolean
-    readonly isSeveral: boolean
-    readonly duration: number | undefined
-    readonly since: string | undefined
-    readonly heartbeat: number | undefined
-  },
-  { options }: Cli,
-): void {
+function checkOptions(heartbeat: number | undefined, isSeveral: boolean, { args, options }: Cli): void {
   const isStream = options.format.prints === 'records'
-  const together = (one: string, other: string) =>
-    usageError(`${one} and ${other} cannot be used together.`, 'Use only one of them.')
-  if (once && duration !== undefined) throw together('--once', '--for')
-  if (once && heartbeat !== undefined) throw together('--once', '--heartbeat')
+  const once = args.has('--once')
+  rejectTogether(args, ['--once', '--for'], ['--once', '--heartbeat'])
   if (heartbeat !== undefined && heartbeat < 1_000)
     throw usageError('--heartbeat must be at least 1s.', 'For example: --heartbeat 1m')
   if (heartbeat !== undefined && !isStream)
     throw usageError('--heartbeat requires -o ndjson.', 'Add -o ndjson.')
-  if (once && !isStream && since !== undefined)
+  if (once && !isStream && args.has('--since'))
     throw usageError('--once with --since requires -o ndjson.', 'Add -o ndjson.')
   if (once && !isStream && isSeveral)
     throw usageError(
@@ -108,7 +92,7 @@ export const definition = command({
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
     'mergeq queue watch --all -o ndjson --since 10m --for 1h',
   ],
-  async run({ queue: place, file, once, since, interval, duration, heartbeat, giveUpAfter }, cli) {
+  async run({ queue: place, file, once, since, interval, heartbeat, giveUpAfter }, cli) {
     const { host, options } = cli
     const isSeveral = place === undefined
     if (cli.args.has('--timeout'))
@@ -116,7 +100,7 @@ export const definition = command({
         '--timeout does not end a watch.',
         'To stop after a time, use --for. To limit each request, set MERGEQ_TIMEOUT.',
       )
-    checkOptions({ once, duration, since, heartbeat, isSeveral }, cli)
+    checkOptions(heartbeat, isSeveral, cli)
     if (place !== undefined && once && options.format.prints !== 'records') return printQueue(place, cli)
     if (options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
     if (options.dryRun) return printSelection(file, cli)

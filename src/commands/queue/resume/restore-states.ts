@@ -1,5 +1,6 @@
-import { MergeqError, usageError } from '../../../base/errors.ts'
+import { MergeqError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
+import { rejectTogether } from '../../../command/common-inputs.ts'
 import { confirm } from '../../../command/confirm.ts'
 import { sendChange } from '../../../command/send.ts'
 import type { NamedQueue } from '../../../command/several-queues.ts'
@@ -22,9 +23,8 @@ interface Restoration extends NamedQueue {
 
 /** Restores the states of a record, and notes in it which it has restored. Returns the exit code. */
 export async function restoreStates(cli: Cli, path: string, yes: boolean): Promise<number> {
-  for (const name of ['--all', '--file', '--repo', '--target-branch'])
-    if (cli.args.has(name))
-      throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
+  const others = ['--all', '--file', '--repo', '--target-branch', '--record']
+  rejectTogether(cli.args, ...others.map(name => ['--from', name] as const))
   requireAnswer(yes, cli)
   const record = await openRecordFile(path, cli)
   const rows = await readStateRecord(path, 'mergeq queue pause --all --record writes one.', cli)

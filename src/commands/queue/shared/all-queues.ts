@@ -2,8 +2,9 @@ import { callOperation } from '../../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { timeIsOver } from '../../../api/wait-time.ts'
-import { extendError, failureOrThrow, MergeqError, usageError } from '../../../base/errors.ts'
+import { extendError, failureOrThrow, MergeqError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
+import { rejectTogether } from '../../../command/common-inputs.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { outlastRateLimit, reportErrors, withResource } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
@@ -57,9 +58,8 @@ export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
  */
 export async function limitOf({ args, settings }: Cli): Promise<Repository | undefined> {
   const used = args.has('--file') ? '--file' : '--all'
-  const other = ['--all', '--all-repos', '--target-branch'].find(name => name !== used && args.has(name))
-  if (other !== undefined)
-    throw usageError(`${used} and ${other} cannot be used together.`, 'Use only one of them.')
+  const others = ['--all', '--all-repos', '--target-branch'].filter(name => name !== used)
+  rejectTogether(args, ...others.map(name => [used, name] as const))
   return settings.readFrom('option-or-environment', 'repo')
 }
 

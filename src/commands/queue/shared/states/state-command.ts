@@ -8,7 +8,7 @@ import { canPrompt, confirm, promptError } from '../../../../command/confirm.ts'
 import { withoutDryRun } from '../../../../command/dry-run.ts'
 import { outlastRateLimit } from '../../../../command/each.ts'
 import { flag, option } from '../../../../command/inputs.ts'
-import { sendChange } from '../../../../command/send.ts'
+import { forPerson, sendChange } from '../../../../command/send.ts'
 import { forEachQueue, type NamedQueue } from '../../../../command/several-queues.ts'
 import { queueInput } from '../../../../command/values.ts'
 import { isSameState, stateWords } from '../../../../domain/states.ts'
@@ -97,15 +97,13 @@ async function changeAllStates(
   const earlier = record === undefined ? [] : await readEarlierRecord(record, yes, cli)
   const note = file === undefined ? 'Queues without metrics are not included.' : ''
   outlastRateLimit(cli)
-  if (dryRun && cli.results === 'screen') {
-    const found = await findQueues(file, withoutDryRun(cli)).catch(() => undefined)
-    cli.host.interrupted.throwIfAborted()
-    if (found !== undefined) {
-      await cli.logger.info(describeChanges(verbs[state], found.queues, note))
-      for (const text of found.limit) await cli.logger.info(text)
-    }
+  if (dryRun) {
+    const reading = withoutDryRun(cli)
+    const found = await forPerson(reading, () => findQueues(file, reading))
+    if (found !== undefined) await cli.logger.info(describeChanges(verbs[state], found.queues, note))
+    for (const text of found?.limit ?? []) await cli.logger.info(text)
+    return printSelection(file, cli)
   }
-  if (dryRun) return printSelection(file, cli)
   const { queues, limit } = await findQueues(file, cli)
   const description = describeChanges(verbs[state], queues, note)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
