@@ -15,10 +15,7 @@ interface QueueOutcomes<T, R> {
   readonly failures: readonly MergeqError[]
 }
 
-/**
- * Works on several queues at a time; one that fails does not stop the others. Returns the results and the errors in the
- * order of the queues. Throws if a signal arrived or there is no token.
- */
+/** One that fails does not stop the others. Throws if a signal arrived or there is no token. */
 export async function forEachQueue<T extends { readonly name: string; readonly queue: Queue }, R>(
   cli: Cli,
   items: readonly T[],
@@ -59,11 +56,7 @@ export const placeOf = async (
   // The settings may name several repositories, or none: then the host is the usual one.
   repo ?? (await settings.read('repo').catch(() => undefined))
 
-/**
- * Returns the queues that metrics name.
- *
- * @param repo the repository that the metrics were requested for
- */
+/** The queues that the metrics of a repository, or of the organization, name. */
 export async function namedQueues(
   bytes: Uint8Array,
   repo: Repository | undefined,

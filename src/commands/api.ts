@@ -133,10 +133,7 @@ const fieldList = (parse: (text: string) => string): Type<readonly string[]> =>
 /** The bytes of --input that are read: white space may make a body of 20 MiB longer. */
 const maxInputSize = 2 * maxBodySize
 
-/**
- * Reads the body of --input. Throws a usage error unless it is a JSON object in UTF-8 whose numbers can be sent
- * exactly, and a `refused` error for a long input.
- */
+/** The body must be a JSON object in UTF-8 whose numbers can be sent exactly. */
 async function readInputBody(input: AsyncIterable<Uint8Array>, operation: string): Promise<JsonObject> {
   const chunks: Uint8Array[] = []
   let bytes = 0

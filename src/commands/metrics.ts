@@ -27,10 +27,7 @@ import { queueMetricsText } from './metrics/queue-text.ts'
 
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
 
-/**
- * Returns a sparkline with a character for each bucket of a histogram, scaled from 0 to the fullest bucket.
- * Only an empty bucket has no height.
- */
+/** Scaled from 0 to the fullest bucket; only an empty bucket has no height. */
 function sparkline(buckets: readonly Bucket[]): string {
   const counts = buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
   const max = counts.reduce((most, count) => Math.max(most, count), 0)
@@ -147,11 +144,7 @@ function explainLines(queues: readonly QueueMetrics[]): readonly string[] {
   ]
 }
 
-/**
- * Returns the metrics as lines for a person: a few for each queue, then what is not shown.
- *
- * @param branch the only branch whose series were kept; undefined for all branches
- */
+/** `branch` is the only branch whose series were kept; undefined for all branches. */
 function summaryLines(
   { queues, otherSeries }: MetricsSummary,
   branch: string | undefined,

@@ -7,10 +7,7 @@ export interface ResponseText {
 export interface Dialect {
   /** Whether it has the operations that the API document does not have. */
   readonly hasHostedOperations: boolean
-  /**
-   * Whether responses have the fields that the API document does not show, and requests need the fields that the
-   * hosted service requires (docs/reference/sandbox.md, "Dialects").
-   */
+  /** Whether it has, and needs, fields that the API document does not show (docs/reference/sandbox.md, "Dialects"). */
   readonly hasObservedFields: boolean
   formatState(state: string): string
   /** Formats a time in milliseconds since 1970 as RFC 3339. */
@@ -31,10 +28,7 @@ const createJsonError = (message: string): ResponseText => ({
   text: JSON.stringify({ error: { message } }),
 })
 
-/**
- * The service as its API document describes it (docs/reference/sandbox.md, "Dialects"). The sandbox's own:
- * JSON in all cases that are not documented.
- */
+/** The sandbox's own: JSON in all cases that are not documented (docs/reference/sandbox.md, "Dialects"). */
 const document: Dialect = {
   hasHostedOperations: false,
   hasObservedFields: false,

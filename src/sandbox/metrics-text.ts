@@ -63,10 +63,7 @@ const conclusions = ['merged', 'failed', 'cancelled'] as const
 const concluded = ({ transitions }: MetricSource, conclusion: string) =>
   transitions.filter(({ to }) => to === conclusion.toUpperCase())
 
-/**
- * The families in the order of docs/reference/service.md, "Metrics". Pull requests that no batch contains count
- * as `main`.
- */
+/** Pull requests that no batch contains count as `main`. */
 const families: readonly MetricFamily[] = [
   gauge('mq_depth_current', 'Pull requests in the queue, except pull requests that are not ready', source => {
     const inBatches = batchesOfKind(source).flatMap(({ members }) => members).length

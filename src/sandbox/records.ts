@@ -50,10 +50,7 @@ function getBaseBranch(queue: Queue, number: number): string {
 const getAuthor = ({ seed, repo }: Queue, number: number): string =>
   pick(createRandom('author', seed, repositoryName(repo), number)(), authors)
 
-/**
- * Formats the fields that a pull request has both in its own record and in the record of its queue
- * (docs/reference/service.md, "getSubmittedPullRequest" and "getQueue").
- */
+/** What a pull request has both in its own record and in that of its queue. */
 function formatSummary(
   queue: Queue,
   { number, state, stateChangedAt, priority, usesDefaultPriority, noBatch }: PullRequest,

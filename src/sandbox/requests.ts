@@ -60,10 +60,7 @@ const repositoryObject = fieldType('an object with host, owner and name', value 
 
 const bodyPrefix = 'body.'
 
-/**
- * Reads the values of an operation's params, by name. Throws 400 if a required value is missing or a value is
- * bad. The sandbox's own: null counts as left out where a value may be left out.
- */
+/** Throws 400 for a bad or missing value. The sandbox's own: null counts as left out. */
 export function readParams(params: Params, body: JsonObject): Readonly<Record<string, unknown>> {
   const fields = Object.entries(params)
     .filter(([, { location }]) => location?.startsWith(bodyPrefix))

@@ -32,10 +32,7 @@ export function createSandboxService(options: SandboxOptions): SandboxService {
   return createService(options, typeof scenario === 'string' ? scenarios[scenario] : scenario)
 }
 
-/**
- * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for a
- * port that is in use or not permitted.
- */
+/** Throws a usage error for a port that is in use or not permitted. */
 export async function startSandbox(
   options: SandboxOptions,
   service = createSandboxService(options),

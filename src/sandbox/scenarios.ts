@@ -11,9 +11,7 @@ export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel' | 'time-out'
 export interface ScenarioScript {
   readonly pr?: number
   readonly divisibleBy?: number
-  /**
-   * The result of each test run after a submit. The last one counts for all further runs: it is not `flake`.
-   */
+  /** Of each test run after a submit; the last one counts for all further runs, and is not `flake`. */
   readonly runs?: readonly ScriptedResult[]
   /** Seconds at speed 1 from each submit until the pull request is mergeable; Infinity if it never is. */
   readonly readyAfter?: number

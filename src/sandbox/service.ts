@@ -147,10 +147,7 @@ function hasToken(
 /** The length of the time in which requests are counted, in milliseconds: that of the true clock, which clients see. */
 const rateWindow = 10_000
 
-/**
- * Returns a check that is called once for each request, in order. It returns undefined for a request that is answered,
- * and otherwise the seconds of `Retry-After`, which are too few and too many in turn, by up to a second.
- */
+/** Returns undefined for a request that is answered, else `Retry-After`, too short and too long in turn. */
 function createRateCheck({ rateLimit = Number.POSITIVE_INFINITY }: Scenario) {
   let windowStart = Number.NEGATIVE_INFINITY
   let answered = 0

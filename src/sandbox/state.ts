@@ -119,10 +119,7 @@ export class SandboxState {
     return queue
   }
 
-  /**
-   * Creates a queue; settings that are not named have their defaults. Throws 409 if the branch has a queue
-   * (docs/reference/service.md, "Error responses").
-   */
+  /** Throws 409 if the branch has a queue (docs/reference/service.md, "Error responses"). */
   createQueue({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue {
     const { seed, scenario, timings } = this
     const key = queueKey({ repo, targetBranch })
@@ -134,10 +131,7 @@ export class SandboxState {
     return queue
   }
 
-  /**
-   * Deletes a queue. Throws 404 if there is none, and `queueNotEmptyStatus` of the dialect while the queue
-   * contains pull requests (docs/reference/service.md, "deleteQueue").
-   */
+  /** Throws if it contains pull requests (docs/reference/service.md, "deleteQueue"). */
   deleteQueue(ref: QueueRef): void {
     if (!hasNoPullRequests(this.getQueue(ref)))
       throw statusError(this.dialect.queueNotEmptyStatus, 'The queue is not empty.')

@@ -93,10 +93,7 @@ interface TestOptions {
   formatTime(time: number): string
 }
 
-/**
- * Creates the failing tests of a repository with their failures in the 30 days before `now`, sorted by id.
- * The same options give the same tests. All their data is the sandbox's own invention.
- */
+/** In the 30 days before `now`. All their data is the sandbox's own invention. */
 export const createFailingTests = (options: TestOptions): readonly SandboxTest[] =>
   areas
     .flatMap(area => area.subjects.map(subject => ({ area, subject })))

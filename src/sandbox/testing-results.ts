@@ -2,10 +2,7 @@ import type { JsonObject } from '../base/json.ts'
 import type { Dialect } from './dialects.ts'
 import { finalStates, type Queue } from './engine/queue.ts'
 
-/**
- * Returns the finished test runs, newest first: a row for each pull request and run. The sandbox's own: it keeps all that
- * it played (docs/reference/service.md, "listMergeQueueTestingResults").
- */
+/** The sandbox's own: it keeps all that it played (docs/reference/service.md, "listMergeQueueTestingResults"). */
 export function listTestingResults(
   { runs, transitions }: Queue,
   since: number,

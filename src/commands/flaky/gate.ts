@@ -82,10 +82,7 @@ const baselineInput: Input<ReadonlySet<string>> = {
 
 const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLowerCase()
 
-/**
- * Returns how many flaky and broken tests are not among `ids`; undefined where the service does not list them.
- * Their records have no failure rates, so with a minimum rate nothing is read.
- */
+/** Undefined where the service does not list them. Their records have no rates: with a minimum rate nothing is read. */
 async function countOthers(
   ids: ReadonlySet<string>,
   values: FailingTests,

@@ -25,12 +25,7 @@ interface Failure {
   readonly text: string
 }
 
-/**
- * Returns the common failures as blocks: how often each occurred and when last, and its summary, which may have
- * many lines.
- *
- * @param formatDate returns the date of the last occurrence as it is shown
- */
+/** How often each failure occurred and when last, and its summary. */
 const failuresOf = (
   test: JsonObject,
   formatDate: (date: string) => string = date => date,
@@ -74,10 +69,7 @@ function failureLine(test: JsonObject): readonly StyledLine[] {
 const link = (url: string | undefined): StyledLine | undefined =>
   url === undefined ? undefined : [linkSpan(url, url)]
 
-/**
- * Returns a test as lines for a terminal: its name, how it is doing, whose it is and where, then its most
- * common failures. What the record does not have is left out.
- */
+/** What the record does not have is left out. */
 function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
   const now = cli.serviceTime.startedAt()
   const name = getString(test, 'name') ?? 'a test without a name'

@@ -147,10 +147,7 @@ function renderMarkdownRow(test: JsonObject, rates: RateFormat): string {
 
 const truncateName = (text = ''): string => truncateCell(text, maxNameLength)
 
-/**
- * Returns the Markdown text of a value. A backslash, which Markdown drops, separates colons that might
- * begin a command of a CI runner.
- */
+/** A backslash, which Markdown drops, separates colons that might begin a command of a CI runner. */
 const markdownText = (value: Json | undefined): string =>
   (markdownCell(value) || '-').replace(/:(?=:)/g, ':\\')
 
@@ -236,10 +233,7 @@ function checkOutput(format: ReportFormat, cli: Cli): void {
 /** Whether CSV was typed; a report ignores `MERGEQ_OUTPUT`. */
 const isCsv = ({ args, options }: Cli): boolean => args.has('--output') && options.format.name === 'csv'
 
-/**
- * Prints tests as the CSV of `flaky list`: all of them, or the first ones. By owner, the first column is the owner,
- * with the first tests of each.
- */
+/** By owner, the first column is the owner, with the first tests of each. */
 function printCsv(tests: readonly JsonObject[], limit: number, by: 'owner' | undefined, { printer }: Cli) {
   if (by === undefined) return printer.print({ records: tests.slice(0, limit), columns: csvColumns })
   const records = [...testsByOwner(tests, noOwner)].flatMap(([owner, owned]) =>

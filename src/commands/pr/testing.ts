@@ -96,10 +96,7 @@ function testedSpans(run: JsonObject, repo: Repository): Pieces {
 const joinSpans = (spans: readonly Span[]): Pieces =>
   spans.flatMap((span, index) => (index === 0 ? [span] : [', ', span]))
 
-/**
- * Returns the checks of a test run as lines: each failed check with its page, then the others by their state, and the
- * required statuses that have not reported.
- */
+/** Each failed check with its page, the others by their state, and the statuses that have not reported. */
 function checkLines(run: JsonObject, checks: readonly JsonObject[], now: number): readonly StyledLine[] {
   const nameOf = (check: JsonObject) => shorten(getString(check, 'name') ?? 'an unnamed check')
   const stateOfCheck = (check: JsonObject) => getString(check, 'state') ?? ''
@@ -159,10 +156,7 @@ function testRunLines(
   ]
 }
 
-/**
- * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
- * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
- */
+/** Where the service finds no run by pull request (400), its record or timeline may name the newest one. */
 async function readWantedRun(cli: Cli, wanted: WantedRun): Promise<CallResult> {
   const { repo, targetBranch, pr } = wanted
   try {

@@ -32,10 +32,7 @@ interface HealthCheck {
   readonly summary?: string
 }
 
-/**
- * Checks that a queue lists at most `max` pull requests. Queues do not list pull requests that are not ready
- * (docs/reference/service.md, "getQueue").
- */
+/** Queues do not list pull requests that are not ready (docs/reference/service.md, "getQueue"). */
 export function checkDepth(queue: JsonObject, max: number): HealthCheck {
   const depth = queueEntries(queue).length
   const ok = depth <= max
@@ -53,11 +50,7 @@ export function checkPaused(queue: JsonObject): HealthCheck {
 
 const changedAt = ({ record }: QueueEntry): number => Date.parse(getString(record, 'stateChangedAt') ?? '')
 
-/**
- * Checks that a listed pull request changed its state less than `maxIdle` milliseconds before `now`, the
- * service's time in milliseconds since 1970, or that the queue is empty. Pull requests that left the queue
- * do not count. The check fails if no listed pull request has a valid `stateChangedAt`.
- */
+/** Pull requests that left the queue do not count. Fails if no listed one has a valid `stateChangedAt`. */
 export function checkStalled(queue: JsonObject, maxIdle: number, now: number): HealthCheck {
   const check = 'stalled'
   const entries = queueEntries(queue)

@@ -34,10 +34,7 @@ async function cancel(pullRequest: PullRequest, cli: Cli): Promise<CancelResult>
   }
 }
 
-/**
- * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
- * the exit code.
- */
+/** One that left the queue meanwhile is not an error. */
 async function cancelAll(values: Queue, cli: Cli): Promise<number> {
   const queued = (await readQueued(values, cli)).map(({ pr }) => ({ ...values, pr }))
   const { outcomes, report } = await each(cli, cancelPullRequest, queued, each => cancel(each, cli), {

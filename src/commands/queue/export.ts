@@ -45,10 +45,7 @@ import {
 } from './shared/files/read-queue-file.ts'
 import { requireLive } from './shared/live-queue.ts'
 
-/**
- * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
- * error for other formats, for --fields and for a format that contradicts the extension.
- */
+/** By the extension of the file, else by `-o`. Throws a usage error for other formats and for --fields. */
 function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {
   const isFormatTyped = args.has('--json') || args.has('--output')
   const isJson = results === 'json'

@@ -98,10 +98,7 @@ function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean 
   return index >= 0
 }
 
-/**
- * Returns a pull request that is in the queue; throws status 404 for any other
- * (docs/reference/service.md, "Error responses").
- */
+/** Throws 404 if it is not in the queue (docs/reference/service.md, "Error responses"). */
 function getQueued(queue: Queue, number: number): PullRequest {
   const pullRequest = queue.pullRequests.get(number)
   if (pullRequest === undefined || !isStillQueued(pullRequest)) throw statusError(404, 'Not Found')
@@ -116,10 +113,7 @@ export function cancel(queue: Queue, number: number): void {
   else removeFromBatches(queue, [pullRequest], 'CANCELLED', cause)
 }
 
-/**
- * Tests the batch of a pull request again; the batch keeps its position. Does nothing if no batch contains
- * the pull request yet. Throws 404 if the pull request is not queued.
- */
+/** The batch keeps its position. Does nothing if no batch contains the pull request yet. */
 export function restart(queue: Queue, number: number): void {
   const pullRequest = getQueued(queue, number)
   const batch = queue.batches.find(({ members }) => members.includes(pullRequest))

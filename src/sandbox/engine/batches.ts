@@ -102,10 +102,7 @@ export const createBatch = (queue: Queue, members: readonly PullRequest[], kind:
   phaseEndsAt: Number.POSITIVE_INFINITY,
 })
 
-/**
- * Returns the batches that a batch in the queue must be built on, the nearest first: every batch ahead that shares
- * targets with it, and the dependencies of such batches.
- */
+/** The nearest first: every batch ahead that shares targets with it, and their dependencies. */
 function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
   const found = new Set<Batch>()
   for (const other of queue.batches.slice(0, queue.batches.indexOf(batch)).reverse()) {
@@ -151,12 +148,7 @@ function computeResult(
   return has('flake') ? 'flake' : 'pass'
 }
 
-/**
- * Returns how long a run takes: 90 to 110 % of the usual time, half of that if its result is `cancel`, and the time limit
- * of the queue if it is `time-out`.
- *
- * @param random a number from 0 to 1
- */
+/** 90 to 110 % of the usual time, half if it is cancelled, the time limit of the queue if it is `time-out`. */
 function runDuration({ timings, settings }: Queue, result: ScriptedResult, random: number): number {
   if (result === 'time-out') return settings.testingTimeoutMinutes * timings.minute
   const duration = timings.testing * (0.9 + 0.2 * random)
@@ -206,10 +198,7 @@ export function removeBatches(queue: Queue, removed: readonly Batch[]): void {
   for (const { dependencies } of queue.batches) for (const batch of removed) dependencies.delete(batch)
 }
 
-/**
- * Removes pull requests that failed or were cancelled from their batches. The remaining members of these
- * batches are tested again, and so is every batch whose run included the changes of a removed pull request.
- */
+/** Every batch whose run included their changes is tested again. */
 export function removeFromBatches(
   queue: Queue,
   removed: readonly PullRequest[],
@@ -235,10 +224,7 @@ export function removeFromBatches(
     if (affected.has(batch)) rerun(queue, batch, { reason: `prerequisite_merge_item_${to.toLowerCase()}` })
 }
 
-/**
- * Replaces a failed batch by two batches with half of its members each. Repeated splitting (bisection) ends
- * at the pull requests that caused the failure.
- */
+/** Repeated splitting (bisection) ends at the pull requests that caused the failure. */
 export function split(queue: Queue, batch: Batch): void {
   const middle = Math.ceil(batch.members.length / 2)
   const halves = [batch.members.slice(0, middle), batch.members.slice(middle)].map(members =>

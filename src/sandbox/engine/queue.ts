@@ -8,10 +8,7 @@ import { defaultSettings, type QueueSettings } from './settings.ts'
 
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/**
- * Kind of a test run. `main` tests the next pull requests of the queue. `bisection` tests parts of a batch
- * that failed, to find the pull requests that caused the failure.
- */
+/** `bisection` tests parts of a batch that failed, to find the pull requests that caused the failure. */
 export type RunKind = 'main' | 'bisection'
 
 /** Names, or `ALL` for every target (docs/reference/service.md, "setImpactedTargets"). */
@@ -116,10 +113,7 @@ export interface Timings {
   readonly second: number
 }
 
-/**
- * Creates the timings for a speed above 0. At speed 1 a test run takes about two seconds, multiplied by
- * `stretch` of the scenario. No state takes less than one millisecond.
- */
+/** At speed 1 a test run takes about two seconds. No state takes less than one millisecond. */
 export function createTimings(speed: number, { stretch = 1 }: Scenario): Timings {
   const scale = (duration: number) => Math.max(1, Math.round(duration / speed))
   return {

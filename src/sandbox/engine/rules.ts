@@ -98,10 +98,7 @@ function endPlanned(queue: Queue, batch: Batch, at: PlannedEnd['at']): boolean {
   return true
 }
 
-/**
- * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the
- * bisection runs (docs/reference/service.md, "Queue settings").
- */
+/** `concurrency` limits the main runs, `bisectionConcurrency` the bisection runs. */
 function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
   const { concurrency, bisectionConcurrency } = settings
   const slots = (kind === 'bisection' && bisectionConcurrency) || concurrency
@@ -160,10 +157,7 @@ function cancellation({ transitions }: Queue): (pullRequest: PullRequest) => Cau
   }
 }
 
-/**
- * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every
- * dependency too: the run included their changes.
- */
+/** With `canOptimisticallyMerge` they have passed for every dependency too: the run included their changes. */
 function passTests(queue: Queue, batch: Batch): void {
   enterPhase(queue, batch, 'TESTS_PASSED', { reason: 'test_run_passed' })
   if (!queue.settings.canOptimisticallyMerge) return
@@ -192,11 +186,7 @@ const resolveFailures: Rule = queue => {
   return true
 }
 
-/**
- * Whether no dependency can have caused the failure of a batch, and the next runs behind the batch, as many
- * as `pendingFailureDepth` says, have ended. The sandbox's own: a flaky failure does not wait for the
- * dependencies.
- */
+/** The sandbox's own: a flaky failure does not wait for the dependencies. */
 function isCauseCertain(queue: Queue, { run, dependencies, members }: Batch): boolean {
   const isOwnFailure =
     run?.result === 'flake' || [...dependencies].every(({ phase }) => phase === 'TESTS_PASSED')

@@ -12,10 +12,7 @@ export interface QueueSettings extends Required<Omit<RequestedSettings, 'deleteR
   readonly others: JsonObject
 }
 
-/**
- * The settings of a new queue. The values of `batchingMinSize`, `batchingMaxWaitTimeMinutes` and
- * `directMergeMode` are the sandbox's own, because no source documents them.
- */
+/** `batchingMinSize`, `batchingMaxWaitTimeMinutes` and `directMergeMode` are the sandbox's own: no source has them. */
 export const defaultSettings: QueueSettings = {
   state: 'RUNNING',
   mode: 'single',

@@ -87,10 +87,7 @@ export function mergeTests(failedTests: readonly FailedTest[]): readonly FailedT
   return [...merged.values()]
 }
 
-/**
- * Creates a matcher that compares failed tests with tests of the service by name and class, suite and file.
- * The most similar test counts; a failed test is quarantined only if all equally similar tests are.
- */
+/** The most similar test counts; a failed test is quarantined only if all equally similar tests are. */
 export function createMatcher(failedTests: readonly FailedTest[]) {
   const matches = failedTests.map(
     (failed): TestMatch => ({
@@ -110,10 +107,7 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
     byName.set(name, named)
   }
   return {
-    /**
-     * Compares a test of the service with the failed tests. A test that did not fail in the range counts only
-     * where no other is similar.
-     */
+    /** A test that did not fail in the range counts only where no other is similar. */
     take(test: JsonObject, isInWindow = true): void {
       const isQuarantined = get(test, 'quarantined') === true
       for (const match of byName.get(normalizeText(getString(test, 'name'))) ?? []) {

@@ -39,10 +39,7 @@ interface FailingTestsReading {
   readonly toleratesOutage?: boolean
 }
 
-/**
- * Reads the tests that failed in a range and passes each to `take`. Throws the error of a signal, and the error
- * because of which nothing could be read.
- */
+/** Throws the error of a signal, and the one because of which nothing could be read. */
 export async function readFailingTests(
   cli: Cli,
   values: FailingTests,

@@ -5,10 +5,7 @@ import type { ListEnding } from '../../../command/lists.ts'
 import { countRead, pluralize } from '../../../values/format.ts'
 import { type Repository, repositoryName } from '../../../values/repository.ts'
 
-/**
- * Returns the line below the tests of a status on a terminal, or the sentence if there are none. `adjective` is
- * the status in words, such as `quarantined`.
- */
+/** `adjective` is the status in words, such as `quarantined`. */
 export function statusListEnding(
   adjective: string,
   { shown, hidden, complete, isBroken }: ListEnd,

@@ -16,10 +16,7 @@ interface Options {
   readonly grace: number
 }
 
-/**
- * Returns the function that reads each of several pull requests: with one request for many, which is sent when the first
- * of them is read. It throws the error of a pull request that was never submitted.
- */
+/** One request for many is sent when the first of them is read. */
 export function readerOfSeveral(
   cli: Cli,
   wanted: readonly Place[],

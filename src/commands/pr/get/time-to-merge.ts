@@ -5,10 +5,7 @@ import { canResume, stateOf, stateWords } from '../../../domain/states.ts'
 import { describeEstimate, readEstimate } from '../../../explain/estimate.ts'
 import type { PullRequest } from '../../../values/pull-request.ts'
 
-/**
- * Says to a person when a pull request may merge, with the grounds, or why that is not known. Undefined for anyone else,
- * and if nothing is known.
- */
+/** With the grounds, or why that is not known; undefined if nothing is known, and for anyone but a person. */
 export async function describeTimeToMerge(
   pullRequest: PullRequest,
   queue: JsonObject,

@@ -109,11 +109,7 @@ function estimateText(record: JsonObject): string {
       : stringifyJson(value)
 }
 
-/**
- * Returns the record of a pull request as lines for a terminal: its state and title, then its properties as
- * far as the record has them. `page` is its URL, `place` its position in the queue, `now` is in milliseconds since
- * 1970.
- */
+/** `page` is its URL, `place` its position in the queue. */
 function pullRequestSheet(
   record: JsonObject,
   pr: number | undefined,

@@ -19,10 +19,7 @@ import {
 import { readLive } from '../shared/live-queue.ts'
 import { hasDifferences, type Plan } from '../shared/plan.ts'
 
-/**
- * The delays before each attempt to read a change back, in milliseconds
- * (docs/reference/network.md, "What is read back").
- */
+/** Before each attempt to read a change back (docs/reference/network.md, "What is read back"). */
 const readBackDelays = [0, 2_000, 4_000]
 
 interface ApplyResult {
@@ -54,10 +51,7 @@ function missingError({ name, path }: Plan, missing: readonly Difference[]): Mer
   )
 }
 
-/**
- * Reads the live settings back until every change shows, at most three times. Returns the live settings and
- * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
- */
+/** Throws an `unknown-outcome` error if the queue cannot be read. */
 async function readBack({ queue, name, path }: Plan, wanted: JsonObject, includesState: boolean, cli: Cli) {
   const { clock, interrupted } = cli.host
   let settings: JsonObject = {}

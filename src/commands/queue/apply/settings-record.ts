@@ -15,10 +15,7 @@ const isRecorded = (file: QueueFile): file is RecordedQueue =>
 const keyOf = ({ repo, targetBranch }: RecordedQueue): string =>
   `${parseRepository(repo).host.toLowerCase()} ${queueKey({ repo: parseRepository(repo), targetBranch })}`
 
-/**
- * Reads the queues of an earlier record; none if there is no file. Throws a usage error if there is another file, or
- * an earlier record without --yes.
- */
+/** Throws a usage error for another file, and for an earlier record without --yes. */
 export async function readSettingsRecord(
   { path, wasThere }: RecordFile,
   yes: boolean,

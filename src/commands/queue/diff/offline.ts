@@ -7,10 +7,7 @@ import type { QueueFileItem } from '../shared/files/described-queues.ts'
 import { settingNames, unknownKey } from '../shared/files/queue-file.ts'
 import { unknownSettingError } from '../shared/plan.ts'
 
-/**
- * Checks settings that only live queues can confirm: a name that is almost a known one is a usage error, any other is
- * warned of. The files were read and checked before.
- */
+/** A name that is almost a known one is a usage error, any other is warned of. */
 async function checkNames(items: readonly QueueFileItem[], cli: Cli): Promise<void> {
   for (const item of items) {
     const { settings } = item.content

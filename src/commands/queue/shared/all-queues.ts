@@ -52,10 +52,7 @@ export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
     ['--all', '--file', '--from'].some(name => args.has(name)) ? undefined : input.read(args, context),
 })
 
-/**
- * Returns the repository that limits several queues, which an option or the environment names. Throws a usage error for
- * options that contradict each other.
- */
+/** The repository that an option or the environment names. */
 export async function limitOf({ args, settings }: Cli): Promise<Repository | undefined> {
   const used = args.has('--file') ? '--file' : '--all'
   const others = ['--all', '--all-repos', '--target-branch'].filter(name => name !== used)
@@ -89,10 +86,7 @@ interface FoundQueues {
   readonly limit: readonly string[]
 }
 
-/**
- * Returns the queues that the files name or, without files, the metrics; of the repository that an option or the
- * environment names. Throws an error if there are none, and a usage error for a file that cannot be read.
- */
+/** The queues that the files name or, without files, the metrics. Throws an error if there are none. */
 export async function findQueues(file: string | undefined, cli: Cli): Promise<FoundQueues> {
   const repo = await limitOf(cli)
   const queues = file === undefined ? await queuesOfMetrics(repo, cli) : await queuesOfFiles(file, repo, cli)

@@ -34,10 +34,7 @@ export interface PlanResults {
   readonly failures: readonly MergeqError[]
 }
 
-/**
- * Reads every live queue and returns the plans. A setting that neither mergeq nor the live queue knows is the usage
- * error of its queue.
- */
+/** A setting that neither mergeq nor the live queue knows is the usage error of its queue. */
 export async function createPlans(
   items: readonly QueueFileItem[],
   includesState: boolean,
@@ -74,10 +71,7 @@ export function unknownSettingError(
   )
 }
 
-/**
- * Returns the digest of a single plan, or a digest of the digests of several plans; undefined if a queue could not be
- * read.
- */
+/** Of several plans, the digest of their digests; undefined if a queue could not be read. */
 export const combineDigests = async ({ plans, failures }: PlanResults): Promise<string | undefined> => {
   if (failures.length > 0) return undefined
   const [first, ...rest] = plans.map(({ digest }) => digest)

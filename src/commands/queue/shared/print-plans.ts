@@ -38,10 +38,7 @@ interface PlansOptions {
   readonly screenColumns?: readonly Column[]
 }
 
-/**
- * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
- * the queues that could not be read. Returns the exit code of the errors.
- */
+/** Also logs the errors of queues that could not be read, and returns their exit code. */
 export async function printPlans(
   reading: PlanResults,
   cli: Cli,

@@ -35,10 +35,7 @@ const queueFields = fieldsOfRecords([queueRecord], [], 'from-response')
 
 const entryFields = fieldsOfRecords([entryRecord], entryColumns, 'from-response')
 
-/**
- * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.
- * Throws a usage error for names of both.
- */
+/** Those of the pull requests if a name belongs only to them, else those of the queue; names of both are an error. */
 export function selectableFields(args: ParsedArgs): RecordFields {
   const names = (args.get('--fields')?.[0] ?? '').split(',').map(name => name.trim())
   const ofEntry = names.find(name => !hasName(queueFields, name) && hasName(entryFields, name))
@@ -70,10 +67,7 @@ const getEntries: Operation<typeof getQueue.params> = {
   }),
 }
 
-/**
- * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
- * elsewhere. Returns the exit code.
- */
+/** On a terminal with what the metrics say about its last hour. */
 export async function printQueue(place: Queue, cli: Cli): Promise<number> {
   const { args, host, logger, options, printer, results, settings } = cli
   const hasEntries =

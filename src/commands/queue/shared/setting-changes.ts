@@ -42,10 +42,7 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
   })
 }
 
-/**
- * Tells how to undo a change of settings: the command that sets those that changed to their earlier values, as far as
- * these can be set.
- */
+/** Names the command that sets what changed to its earlier values, as far as these can be set. */
 export async function suggestUndo(
   queue: Queue,
   sent: Settings,

@@ -7,10 +7,7 @@ import type { QueueReader } from '../../../wait/queue-reader.ts'
 /** How long what the metrics say is shown before they are read again, in milliseconds. */
 const maxActivityAge = 60_000
 
-/**
- * Returns a reader that also reads what the metrics say of the queue, at the same time and not each time, and who is
- * tested together, when other pull requests are under test.
- */
+/** Also reads the metrics, not each time, and who is tested together, when others are under test. */
 export function withActivity(readQueue: QueueReader, values: Queue): QueueReader {
   let activity: ReturnType<typeof readActivity> | undefined
   let readAt = Number.NEGATIVE_INFINITY

@@ -32,10 +32,7 @@ interface Departed {
   readonly at: number
 }
 
-/**
- * Returns the pull requests that left, newest first: those of the changes and the earlier ones. A time that
- * cannot be compared with this clock counts as `now`, the time of the reading.
- */
+/** Newest first. A time that cannot be compared with this clock counts as `now`. */
 export function addDepartures(
   earlier: readonly Departed[],
   changes: readonly QueueChange[],

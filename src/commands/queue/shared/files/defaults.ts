@@ -27,10 +27,7 @@ export function isDefaultsFile(path: string): boolean {
   )
 }
 
-/**
- * Reads the settings of the nearest file of defaults, from the directory of a queue file up to the root of the
- * checkout; outside a checkout up to `path`, which was typed.
- */
+/** The nearest one up to the root of the checkout; outside a checkout up to `path`, which was typed. */
 export async function readDefaults(file: string, path: string, cli: Cli): Promise<LoadedDefaults> {
   const { files } = cli.host
   const directory = parentDirectory(files.absolute(file))

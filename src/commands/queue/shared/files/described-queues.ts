@@ -89,10 +89,7 @@ export function checkQueueOfFile(
   if (!isSame(named.targetBranch, targetBranch)) throw problem(branchOption, named.targetBranch, targetBranch)
 }
 
-/**
- * Returns the queue of a file: repository and target branch come from the file, else from the settings. Throws a usage
- * error if an option contradicts the file.
- */
+/** What a file does not name comes from the settings; an option must not contradict the file. */
 export async function queueOfFile(path: string, file: QueueNames, cli: Cli): Promise<Queue> {
   const { args } = cli
   checkQueueOfFile(path, file, {
@@ -129,12 +126,7 @@ export interface DescribedQueue {
   readonly queue: Queue
 }
 
-/**
- * Reads the queue files of a path, without their defaults. Throws a usage error if one cannot be read, and if two files
- * describe the same queue.
- *
- * @param queueOf returns the queue of a file
- */
+/** Two files must not describe the same queue. */
 export async function readDescribedQueues(
   path: string,
   cli: Cli,

@@ -40,9 +40,7 @@ const namesQueue = 'this names the queue and is not a setting'
 
 const isReadOnly = 'this setting is read-only'
 
-/**
- * Settings that the service can report as 0, which updateQueue may refuse (docs/reference/service.md, "Queue settings").
- */
+/** The service can report these as 0, which updateQueue may refuse (docs/reference/service.md, "Queue settings"). */
 const reportedAsZero = ['bisectionConcurrency', 'batchingMaxWaitTimeMinutes']
 
 /** Whether a value can only be read: a file may have it while the live queue has it, and it is never sent. */
@@ -87,11 +85,7 @@ export const settingNames: readonly string[] = [...knownSettings.keys()]
 export const showKey = (key: string, before: string, after = ''): string =>
   /^(?:<<|[\w.-]{1,40})$/.test(key) ? `${before}${key}${after}` : ''
 
-/**
- * Throws a usage error that names the file and the line of a mistake.
- *
- * @param howToBegin says how to get an example, for the error of a file with another form
- */
+/** `howToBegin` says how to get an example, for the error of a file with another form. */
 export function parseQueueFile(
   { value: document, lineOf }: SourceDocument,
   file: string,
@@ -154,10 +148,7 @@ export interface LiveSettings {
   readonly unsettable: readonly string[]
 }
 
-/**
- * Returns a live queue's settings as a file contains them: first the known settings in their usual order,
- * then the unknown settings. The state is included only if `withState` is true.
- */
+/** The known settings in their usual order, then the unknown ones. */
 export function liveSettings(queue: JsonObject, withState: boolean): LiveSettings {
   const keys = [...knownSettings.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
   const others = Object.keys(queue).filter(key => !knownSettings.has(key) && !refusals.has(key))

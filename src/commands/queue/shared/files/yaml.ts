@@ -18,10 +18,7 @@ import type { Json, JsonObject } from '../../../../base/json.ts'
 import { isExactNumber } from '../../../../values/types.ts'
 import type { QueueFile, SourceDocument } from './queue-file.ts'
 
-/**
- * YAML 1.2 with the core schema, whatever a file declares; text that YAML 1.1 reads otherwise (`off`) is
- * quoted.
- */
+/** YAML 1.2, whatever a file declares; text that YAML 1.1 reads otherwise (`off`) is quoted. */
 const options = { schema: 'core', compat: 'yaml-1.1', prettyErrors: false, logLevel: 'error' } as const
 
 /** A file with many more lists and mappings may nest them so deeply that composing them exhausts the stack. */

@@ -33,10 +33,7 @@ export type SettableState = keyof typeof verbs
 
 export const isSettable = (state: string): state is SettableState => Object.hasOwn(verbs, state)
 
-/**
- * Returns what a change of the state means for the pull requests of the queue:
- * `Paused main of acme/web: 1 pull request finishes testing, 22 wait.`
- */
+/** `Paused main of acme/web: 1 pull request finishes testing, 22 wait.` */
 export function describeStateChange(state: SettableState, queue: Queue, before: JsonObject): string {
   if (stateOf(before) === state) return `The queue for ${queueName(queue)} was already ${stateWords(state)}.`
   const entries = queueEntries(before)

@@ -25,10 +25,7 @@ export async function readState({ queue }: NamedQueue, cli: Cli): Promise<string
   return stateOf(response.records[0])
 }
 
-/**
- * Changes several queues at a time, and prints a row for each and a summary, with a note behind it. Returns whether any has
- * changed, and the function that logs the errors and returns the exit code.
- */
+/** Prints a row for each and a summary, with a note behind it. `report` logs the errors. */
 export async function changeStates<T extends NamedQueue>(
   cli: Cli,
   changes: readonly T[],
