@@ -589,7 +589,6 @@ test('where the queue is missing, every command names it and the nearest one, an
   }
   expect((await story.mergeq('pr get 7 -b release')).err).toContain('  It has queues for: main.\n')
   expect((await story.mergeq('pr get 7')).err).toContain('#7 is not in the queue for main')
-  await story.close()
 })
 
 test('an error in JSON says which pull request, queue or repository it is about', async () => {

@@ -280,7 +280,6 @@ test.each(runnable)('the example `$line` exits with $exit', async ({ command, li
   const realFiles = /^(?:auth|config) /.test(command)
   const world: Setting = { disk: disk(), realFiles, env: { HOME: home }, ...setting }
   const { code, out, err } = await story.mergeq(typed, world)
-  await story.close()
   expect(code, err).toBe(exit)
   if (/--json$/.test(line)) expect(() => JSON.parse(out)).not.toThrow()
 })

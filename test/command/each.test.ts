@@ -175,7 +175,6 @@ describe('- takes up what an earlier run left', () => {
     story.clock.now += 500
     const list = await story.mergeq('pr list')
     const cancelled = await story.mergeq('pr cancel - --yes', { input: list.out })
-    await story.close()
     expect({ code: cancelled.code, numbers: cancelled.out.match(/^\d+/gm)?.toSorted() }).toEqual({
       code: 0,
       numbers: ['7', '8'],

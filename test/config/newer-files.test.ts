@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { openStory, type Story } from '../support/harness.ts'
 
 describe('a file of a newer version (docs/versions.md)', () => {
@@ -6,7 +6,6 @@ describe('a file of a newer version (docs/versions.md)', () => {
   beforeEach(async () => {
     story = await openStory()
   })
-  afterEach(() => story.close())
   const queue = 'repo: acme/web\ntargetBranch: main\n'
 
   test.each([

@@ -45,7 +45,6 @@ test('--exit-status of a pull request that was just submitted is that of each di
     const story = await openStory({ dialect })
     await story.mergeq('pr submit 9')
     codes.push((await story.mergeq('pr get 9 --exit-status')).code)
-    await story.close()
   }
   expect(codes).toEqual([8, 5])
 })
@@ -54,5 +53,4 @@ test('in a sandbox shell, only the shell says that its service is a sandbox', as
   const story = await openStory()
   const env = { MERGEQ_SANDBOX_SHELL: '1' }
   expect(await story.mergeq('queue get --json', { env })).toMatchObject({ code: 0, err: '' })
-  await story.close()
 })

@@ -205,7 +205,6 @@ describe('with MERGEQ_READ_ONLY', () => {
   test('a sandbox is changed', async () => {
     const story = await openStory()
     expect((await story.mergeq('pr submit 7', { env })).code).toBe(0)
-    await story.close()
   })
 })
 

@@ -153,7 +153,6 @@ test('what the sandbox makes of every command is what its schema says', async ()
     const { tests } = JSON.parse((await story.mergeq('flaky list --since 1d --limit 1 --json')).out)
     for (const line of [`flaky get ${tests[0].id}`, `flaky link ${tests[0].id} KAN-1`])
       mistakes.push(...mistakesOf(line, (await story.mergeq(`${line} --json`)).out))
-    await story.close()
   }
   expect(mistakes).toEqual([])
   const missing = [...schemas].filter(([command, schema]) => schema !== null && !checked.has(command))
@@ -193,6 +192,5 @@ test('every field of a record is a name', { timeout: 120_000 }, async () => {
       .filter(name => !hasName(record, name) && !name.startsWith('checks.'))
     if (out === '' || missing.length > 0) unnamed[line] = missing
   }
-  await story.close()
   expect(unnamed).toEqual({})
 })

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { clientOperations } from '../../src/api/operations/index.ts'
 import { allCommands } from '../support/commands.ts'
 import { openStory } from '../support/harness.ts'
@@ -16,7 +16,6 @@ const methods = Object.entries(clientOperations).flatMap(([name, { params }]) =>
 
 async function openTests() {
   const story = await openStory()
-  onTestFinished(story.close)
   return story
 }
 

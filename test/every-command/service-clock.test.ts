@@ -54,7 +54,6 @@ const lines = [
 /** A sandbox whose clock is not that of the machine, which is `skew` milliseconds ahead. */
 async function openService(skew: number, { isDated = true } = {}) {
   const story = await openStory()
-  onTestFinished(story.close)
   await story.mergeq('pr submit 7')
   await story.mergeq('pr wait 7 --interval 1s')
   for (const pr of [7, 8]) await story.mergeq(`pr submit ${pr}`)

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ClientOptions, LandAttempt, WaitChange } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
 import { clientOf as clientOnHost, createHostClient, hostAt } from '../support/library-client.ts'
@@ -45,7 +45,6 @@ describe('landPullRequests', () => {
   test('submits, waits and submits again as `pr land` does: several, which fail by trouble of the host', async () => {
     const printed = await openStory({ scenario: 'host-trouble' })
     const called = await openStory({ scenario: 'host-trouble' })
-    for (const story of [printed, called]) onTestFinished(story.close)
     const { out, err } = await printed.mergeq('pr land 9 7 -o ndjson')
     const notices: string[] = []
     const events: (LandAttempt | WaitChange)[] = []

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
 import { clientOf as clientOnHost, createHostClient, hostAt } from '../support/library-client.ts'
@@ -14,7 +14,6 @@ describe('waitForPullRequests', () => {
   test('resolves to the results of `pr wait --json`, each once, in the order given', async () => {
     const printed = await openStory({ scenario: 'failure' })
     const called = await openStory({ scenario: 'failure' })
-    for (const story of [printed, called]) onTestFinished(story.close)
     const notices: string[] = []
     const options = {
       baseUrl: called.env.MERGEQ_BASE_URL,

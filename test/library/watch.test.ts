@@ -29,7 +29,6 @@ describe('watchQueue', () => {
       await openStory({ scenario: 'failure' }),
     ]
     for (const story of [printed, called]) {
-      onTestFinished(story.close)
       for (const pr of [8, 9]) await story.mergeq(`pr submit ${pr}`)
     }
     const { out } = await printed.mergeq('queue watch -o ndjson --interval 1s --for 30s')

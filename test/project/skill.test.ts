@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeList } from '../../src/base/errors.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
@@ -48,7 +48,6 @@ describe(path, () => {
   beforeEach(async () => {
     story = await openStory()
   })
-  afterEach(() => story.close())
   const run = (line: string) =>
     story.mergeq(line.replace(/^mergeq /, '').replace('reports/*.xml', reports.join(' ')), { files })
 

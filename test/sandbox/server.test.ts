@@ -66,7 +66,6 @@ describe('the server', () => {
       expect({ name, code, err: code === 0 ? '' : err }).toEqual({ name, code: 0, err: '' })
     }
     expect((await story.mergeq('api unknownOperation')).code).toBe(5)
-    await story.close()
   })
 
   // The form of the request is that of the action of the vendor (docs/reference/service.md, "setImpactedTargets").

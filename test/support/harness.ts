@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, TestRunner } from 'vitest'
+import { afterAll, beforeAll, onTestFinished, TestRunner } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { getMergeQueueMetrics } from '../../src/api/operations/metrics.ts'
 import { getQueue } from '../../src/api/operations/queues.ts'
@@ -423,7 +423,12 @@ export interface Story {
   close(): Promise<void>
 }
 
-/** Starts a sandbox with a simulated clock: time passes only where a command sleeps. */
+/** Closes something when the test in which it was opened is over; outside of tests, who opened it does. */
+function closeAfterTest(close: () => Promise<void>): void {
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(close)
+}
+
+/** Starts a sandbox with a simulated clock: time passes only where a command sleeps. It ends with its test. */
 export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
   const clock = { now: noon }
   const all = { ...options, now: () => clock.now }
@@ -445,15 +450,17 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
     MERGEQ_TARGET_BRANCH: 'main',
     MERGEQ_ORG: sandbox.org,
   }
+  const close = async () => {
+    stop?.()
+    await sandbox.close()
+  }
+  closeAfterTest(close)
   return {
     clock,
     env,
     mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
     answer,
     received,
-    async close() {
-      stop?.()
-      await sandbox.close()
-    },
+    close,
   }
 }

@@ -120,6 +120,5 @@ test.each(['both', 'hosted'] as const)(
     expect(test.ticket).toEqual({ html_url: 'https://tickets.sandbox.example/KAN-7' })
 
     expect((await story.mergeq(`flaky link ${idOf(7)} KAN-7`)).code).toBe(5)
-    await story.close()
   },
 )

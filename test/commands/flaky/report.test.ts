@@ -25,7 +25,6 @@ test('a report of the sandbox in every format', async () => {
     const { code, out, err } = await story.mergeq(line)
     golden += `$ mergeq ${line}\n${out}${err.replaceAll(/^(?=.)/gm, '! ')}-> ${code}\n\n`
   }
-  await story.close()
   await expect(golden).toMatchFileSnapshot('../../golden/flaky-report.txt')
 })
 

@@ -357,6 +357,5 @@ describe('`guard hook`', () => {
     expect(stopped.err).toContain('#7 has been pending')
     await story.mergeq('pr cancel 7')
     expect((await story.mergeq('guard hook -- origin x', { input })).code).toBe(0)
-    await story.close()
   })
 })

@@ -95,7 +95,6 @@ test('a new submission is not found at first: --grace asks again for so long', a
   expect(await story.mergeq('pr get 9 --grace 90s')).toMatchObject({ code: 0, sleeps: [first] })
   const late = await story.mergeq('pr get 8 --grace 5s')
   expect({ code: late.code, sleeps: late.sleeps }).toEqual({ code: 5, sleeps: [first, 5_000 - first] })
-  await story.close()
   let asked = 0
   const answer = ({ path }: Seen) =>
     path.endsWith('/getSubmittedPullRequest') && asked++ > 1

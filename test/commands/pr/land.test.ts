@@ -21,7 +21,6 @@ describe('`pr land` in the scenarios of the sandbox', () => {
     for (const dialect of ['both', 'hosted'] as const) {
       const story = await openStory({ scenario, dialect })
       const { code, out } = await story.mergeq(`pr land ${words} -o ndjson`)
-      await story.close()
       const lines = documentsIn(out)
       expect({ code, result: lines.at(-1) }).toMatchObject({
         code: exit,
@@ -241,7 +240,6 @@ describe('`pr land` pauses before it submits again what needs time', () => {
   test('for seconds against a fast sandbox, which says its speed', async () => {
     const story = await openStory({ scenario: 'host-trouble', speed: 300 })
     const { code } = await story.mergeq('pr land 9')
-    await story.close()
     expect({ code, isShort: story.clock.now - noon < 60_000 }).toEqual({ code: 0, isShort: true })
   })
 })

@@ -215,6 +215,5 @@ describe('`pr list`', () => {
     for (const wrong of ['--set take=101', '--set cursor=x', '--set state=done'])
       expect((await story.mergeq(`pr list ${wrong}`)).code, wrong).toBe(6)
     expect((await story.mergeq('pr list -b other')).code).toBe(5)
-    await story.close()
   })
 })

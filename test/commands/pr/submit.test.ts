@@ -208,7 +208,6 @@ test('a pull request that is merged already is what --wait wants', async () => {
       return reads++ === 0 ? { status: 404 } : undefined
     },
   })
-  await story.close()
   expect({ code: late.code, results: documentsIn(late.out) }).toMatchObject({
     code: 0,
     results: [{ outcome: 'merged', submitted: false }],

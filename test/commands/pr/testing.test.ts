@@ -154,7 +154,6 @@ test('in the hosted dialect the sandbox requires a testRunId, to which its recor
   story.clock.now += 20_000
   const merged = await story.mergeq('pr testing --pr 7 --json -v')
   expect(merged.err).toContain('from the field verifiedByTestRun of #7')
-  await story.close()
 })
 
 test('says on a terminal which checks wait for a manual approval', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { liveSettings, settingsDigest } from '../../../src/commands/queue/shared/files/queue-file.ts'
 import { writeYaml } from '../../../src/commands/queue/shared/files/yaml.ts'
@@ -44,7 +44,6 @@ test.each(['both', 'hosted'] as const)(
     expect(await say('queue apply -f q.yaml')).toBe(2)
     expect(await say('queue apply -f q.yaml --yes')).toBe(0)
     expect(await say('queue apply -f q.yaml --yes --json')).toBe(0)
-    await story.close()
     await expect(golden).toMatchFileSnapshot('../../golden/queue-code.txt')
   },
 )
@@ -54,7 +53,6 @@ describe('a queue as code', () => {
   beforeEach(async () => {
     story = await openStory({ dialect: 'hosted' })
   })
-  afterEach(() => story.close())
 
   test('a directory contains several queues; each is reported, and one digest covers all', async () => {
     const setting: Setting = {

@@ -332,19 +332,15 @@ describe('queue check', () => {
 
     test.each(['both', 'hosted'] as const)('the sandbox plays them (%s)', async dialect => {
       const story = await openStory({ dialect })
-      try {
-        await story.mergeq('pr submit 1 2 4 5')
-        story.clock.now += hour / 6
-        const { code, out } = await story.mergeq('queue check --statuses 3 --json')
-        expect({ code, checks: JSON.parse(out).checks }).toMatchObject({
-          code: 0,
-          checks: expect.arrayContaining([
-            { check: 'statuses', ok: true, reason: expect.stringMatching(/^(\d) of \1 required/) },
-          ]),
-        })
-      } finally {
-        await story.close()
-      }
+      await story.mergeq('pr submit 1 2 4 5')
+      story.clock.now += hour / 6
+      const { code, out } = await story.mergeq('queue check --statuses 3 --json')
+      expect({ code, checks: JSON.parse(out).checks }).toMatchObject({
+        code: 0,
+        checks: expect.arrayContaining([
+          { check: 'statuses', ok: true, reason: expect.stringMatching(/^(\d) of \1 required/) },
+        ]),
+      })
     })
   })
 })

@@ -21,7 +21,6 @@ test('on a terminal the differences are in words, and long values wrap', async (
   const text = `settings: {batch: true, requiredStatuses: ${JSON.stringify(names)}}`
   const terminal = { terminal: true, columns: 80, env: { NO_COLOR: '1' } }
   const { out } = await story.mergeq('queue diff -f q.yaml', withFile(text, terminal))
-  await story.close()
   expect(out).toBe(`REPOSITORY  BRANCH  SETTING            LIVE  FILE
 acme/web    main    batch              no    yes
 acme/web    main    required-statuses  none  build, integration tests of the

@@ -25,32 +25,28 @@ const notReadyMetrics = (count: number): Answer => ({
 test.each(['both', 'hosted'] as const)('each state has its verdict (%s)', async dialect => {
   const scenario = { summary: '', scripts: [{ pr: 12, readyAfter: 86_400 }] }
   const story = await openStory({ dialect, scenario })
-  try {
-    const verdict = async () => JSON.parse((await story.mergeq('queue explain --json')).out)
-    expect(await verdict()).toMatchObject({ verdict: 'empty', head: null, notReady: 0, next: [] })
-    await story.mergeq('pr submit 12')
-    story.clock.now += 1_000
-    expect(await verdict()).toMatchObject({ verdict: 'waiting', depth: 0, notReady: 1, head: null })
-    await story.mergeq('pr submit 7')
-    story.clock.now += 1_000
-    expect(await verdict()).toMatchObject({
-      verdict: 'moving',
-      depth: 1,
-      head: { pr: 7, state: 'TESTING' },
-      testing: 1,
-      notReady: 1,
-      notReadyPullRequests: [{ pr: 12, reasons: expect.arrayContaining([expect.anything()]) }],
-    })
-    await story.mergeq('queue pause')
-    expect(await verdict()).toMatchObject({
-      verdict: 'paused',
-      state: 'PAUSED',
-      reasons: expect.arrayContaining([{ code: 'queue-paused', message: expect.any(String) }]),
-      next: [{ command: 'mergeq queue resume' }],
-    })
-  } finally {
-    await story.close()
-  }
+  const verdict = async () => JSON.parse((await story.mergeq('queue explain --json')).out)
+  expect(await verdict()).toMatchObject({ verdict: 'empty', head: null, notReady: 0, next: [] })
+  await story.mergeq('pr submit 12')
+  story.clock.now += 1_000
+  expect(await verdict()).toMatchObject({ verdict: 'waiting', depth: 0, notReady: 1, head: null })
+  await story.mergeq('pr submit 7')
+  story.clock.now += 1_000
+  expect(await verdict()).toMatchObject({
+    verdict: 'moving',
+    depth: 1,
+    head: { pr: 7, state: 'TESTING' },
+    testing: 1,
+    notReady: 1,
+    notReadyPullRequests: [{ pr: 12, reasons: expect.arrayContaining([expect.anything()]) }],
+  })
+  await story.mergeq('queue pause')
+  expect(await verdict()).toMatchObject({
+    verdict: 'paused',
+    state: 'PAUSED',
+    reasons: expect.arrayContaining([{ code: 'queue-paused', message: expect.any(String) }]),
+    next: [{ command: 'mergeq queue resume' }],
+  })
 })
 
 test('names the required check that never reported in the run of its head', async () => {

@@ -196,5 +196,4 @@ test('CSV of pull requests has the names of their fields, in the order of pr lis
       .map(row => row.join())
       .sort(),
   )
-  await story.close()
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { MergeqError } from '../../../src/base/errors.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
 import { namesOf } from '../../support/queue-files.ts'
@@ -12,7 +12,6 @@ describe('an incident in an organization of five queues, of which one was paused
     for (const branch of branches.slice(1)) await story.mergeq(`queue create -b ${branch}`)
     await story.mergeq('queue pause -b next')
   })
-  afterEach(() => story.close())
 
   const states = async () => {
     const { out } = await story.mergeq('queue list --include-state --json')

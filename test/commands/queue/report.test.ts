@@ -191,12 +191,8 @@ describe('`queue report`', () => {
 
   test.each(['queue report', 'queue runs'])('%s says that there is no such queue', async line => {
     const story = await openStory()
-    try {
-      const { code, out, err } = await story.mergeq(`${line} -b other`, { terminal: true })
-      expect({ code, out }).toEqual({ code: 5, out: '' })
-      expect(err).toContain('acme/web has no queue for other.')
-    } finally {
-      await story.close()
-    }
+    const { code, out, err } = await story.mergeq(`${line} -b other`, { terminal: true })
+    expect({ code, out }).toEqual({ code: 5, out: '' })
+    expect(err).toContain('acme/web has no queue for other.')
   })
 })

@@ -157,17 +157,13 @@ describe('`queue runs`', () => {
 
   test('lists what the sandbox tested', async () => {
     const story = await openStory()
-    try {
-      await story.mergeq('pr submit 1')
-      story.clock.now += 60_000
-      const { code, out, err } = await story.mergeq('queue runs --json')
-      expect(code, err).toBe(0)
-      expect(JSON.parse(out)).toMatchObject({
-        testingResults: [{ prNumber: 1, outcome: 'passed', cycleConclusion: 'merged' }],
-        window: { complete: true },
-      })
-    } finally {
-      await story.close()
-    }
+    await story.mergeq('pr submit 1')
+    story.clock.now += 60_000
+    const { code, out, err } = await story.mergeq('queue runs --json')
+    expect(code, err).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      testingResults: [{ prNumber: 1, outcome: 'passed', cycleConclusion: 'merged' }],
+      window: { complete: true },
+    })
   })
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { mergeq, openStory, type Setting, type Story } from '../../support/harness.ts'
 import { bodiesOf, live, namesOf, queueThat, where, withFile } from '../../support/queue-files.ts'
 
@@ -10,7 +10,6 @@ describe('queue apply --record', () => {
   beforeEach(async () => {
     story = await openStory({ dialect: 'hosted' })
   })
-  afterEach(() => story.close())
 
   const settings = async () => {
     const { out } = await story.mergeq('queue export --json')
@@ -163,7 +162,6 @@ describe('queue export --for', () => {
     const applied = await story.mergeq('queue apply -f - --create --yes', { input: out })
     expect(applied.code, applied.err).toBe(0)
     expect((await story.mergeq('queue get -b release-2.x --fields concurrency')).out).toBe('6\n')
-    await story.close()
   })
 
   test.each([

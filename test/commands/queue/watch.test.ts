@@ -9,7 +9,6 @@ async function story(line: string, setting: Setting = {}) {
   await opened.mergeq('pr submit 8 9')
   opened.clock.now += 1_000
   const outcome = await opened.mergeq(line, setting)
-  await opened.close()
   return outcome
 }
 

@@ -8,7 +8,6 @@ async function play(options: Parameters<typeof openStory>[0], ...steps: readonly
   for (const step of steps)
     if (typeof step === 'number') story.clock.now += step * 1_000
     else outcomes.push(await story.mergeq(step))
-  await story.close()
   return outcomes
 }
 
