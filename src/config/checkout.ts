@@ -1,6 +1,7 @@
 import { isMergeqError, usageError } from '../base/errors.ts'
 import { memoize } from '../base/scheduling.ts'
 import type { ServiceHost } from '../host/host.ts'
+import type { PullRequest } from '../values/pull-request.ts'
 import { isSameRepository, type Repository, readRepository, repositoryName } from '../values/repository.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import {
@@ -14,8 +15,9 @@ import {
   type Remote,
   remoteOf,
 } from './git.ts'
+import type { CheckoutLookup } from './missing-pull-request.ts'
 import { type ResolvedValue, type SettingKey, toResolvedValue } from './setting-definitions.ts'
-import { type Checkout, choose, type SourceContext } from './source-context.ts'
+import { type CommitLookup, choose, type SourceContext } from './source-context.ts'
 
 const fullHash = /^(?:[\da-f]{40}|[\da-f]{64})$/
 
@@ -76,7 +78,7 @@ async function findChosen(host: ServiceHost, remotes: readonly Remote[]): Promis
  * usage error, and a read uses the parent and says so. The source is empty without git, without a checkout,
  * and for a damaged checkout. No program that the repository configures is run.
  */
-export function openCheckout(context: SourceContext): Checkout {
+export function openCheckout(context: SourceContext) {
   const { host, changes, nameOf, namedRepo } = context
   const readLine = async (...args: readonly string[]) => (await gitOutput(host, ...args))?.trim() ?? ''
   const readCommit = async (name: string) => fullHash.exec(await readLine('rev-parse', name))?.[0]
@@ -195,13 +197,14 @@ export function openCheckout(context: SourceContext): Checkout {
   }
 
   return {
-    find: name => finders[name]?.(),
-    async readHead() {
+    find: (name: SettingKey) => finders[name]?.(),
+    async readHead(): Promise<CommitLookup> {
       const commit = await readCommit('HEAD')
       if (commit !== undefined) return { commit }
       return { problem: (await explainGit(host, 'rev-parse', 'HEAD')) ?? 'git names no commit of HEAD' }
     },
-    async findCommit(digits) {
+    /** Returns the only commit that begins with some digits. */
+    async findCommit(digits: string): Promise<CommitLookup> {
       const commits = await listCommits(host, digits)
       if (typeof commits === 'string') return { problem: commits }
       const [commit, ...others] = commits
@@ -210,13 +213,15 @@ export function openCheckout(context: SourceContext): Checkout {
         ? { commit }
         : { problem: `the checkout has ${commits.length} commits that begin with ${digits}` }
     },
-    async findHead({ repo, pr }) {
+    /** Returns the head commit of a pull request, as the remote of its repository says it. */
+    async findHead({ repo, pr }: Pick<PullRequest, 'repo' | 'pr'>): Promise<CommitLookup> {
       const heads = await listHeads(host, repo, pr)
       if (typeof heads === 'string') return { problem: heads }
       const commit = heads.get(String(pr))
       return commit === undefined ? { problem: `the git remote has no pull request #${pr}` } : { commit }
     },
-    async listRepositories() {
+    /** Returns the repositories of all remotes; none in a checkout of the home directory, which is about no project. */
+    async listRepositories(): Promise<readonly ResolvedValue[]> {
       const { HOME, USERPROFILE } = host.env
       const root = await readLine('rev-parse', '--show-toplevel')
       if ([HOME, USERPROFILE].some(home => home?.replaceAll('\\', '/') === root)) return []
@@ -225,9 +230,12 @@ export function openCheckout(context: SourceContext): Checkout {
         ({ name, repo }) => toResolvedValue(repo && repositoryName(repo), `git remote ${name}`) ?? [],
       )
     },
+    /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
     explainFailure: () => explainBrokenGit(host),
+    /** Returns the name of the remote whose `HEAD` gives the target branch. */
     remoteName: async () => (await selectedRemote())?.name,
-    async lookUp() {
+    /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
+    async lookUp(): Promise<CheckoutLookup> {
       const isCiJob = isContinuousIntegration(host.env)
       if ((await selectedRemote()) === undefined) {
         const repo = await namedRepo()
@@ -246,3 +254,5 @@ export function openCheckout(context: SourceContext): Checkout {
     },
   }
 }
+
+export type Checkout = ReturnType<typeof openCheckout>

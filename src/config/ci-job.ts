@@ -14,7 +14,7 @@ import { type CiSystem, findCiSystem } from './ci-systems.ts'
 import { gitOutput, listParents } from './git.ts'
 import { withRun } from './github-event.ts'
 import { type ResolvedValue, type SettingKey, toResolvedValue } from './setting-definitions.ts'
-import { type CiJob, choose, namePullRequest, type SourceContext } from './source-context.ts'
+import { choose, namePullRequest, type SourceContext } from './source-context.ts'
 
 const anyText = /^(.+)$/s
 /** Matches the branch of a ref: `x` in `refs/heads/x` and in `x`; tags and pull requests do not match. */
@@ -48,7 +48,7 @@ const extract = (value: ResolvedValue | undefined, pattern: RegExp): ResolvedVal
  * whose draft pull request belongs to the queue, and `find('targetBranch')` for a change in a job that builds another
  * branch than the default branch.
  */
-export function openCiJob(context: SourceContext): CiJob {
+export function openCiJob(context: SourceContext) {
   const { host, give, hasToken, hintOf } = context
   const { env, files } = host
   const system = findCiSystem(env) ?? noSystem
@@ -81,6 +81,7 @@ export function openCiJob(context: SourceContext): CiJob {
   const isQueueBranch = (head: ResolvedValue | undefined) => queueBranch.test(head?.value ?? '')
   const readPullRequest = () => first(system.pr, numberPattern)
   const isPullRequestEvent = async () => (await first(system.event, /^(pull_request)/)) !== undefined
+  /** Returns the branch that the pull request of the job, or the group of a merge queue, is merged into. */
   const findBase = async () =>
     system.hasBase?.(env) === false ? undefined : first(system.base, branchPattern)
 
@@ -185,5 +186,7 @@ export function openCiJob(context: SourceContext): CiJob {
     testRun: async () => extract(await readHead(), testBranch),
     forkedRun: findForkedRun,
   }
-  return { find: name => finders[name]?.(), findBase }
+  return { find: (name: SettingKey) => finders[name]?.(), findBase }
 }
+
+export type CiJob = ReturnType<typeof openCiJob>

@@ -5,6 +5,7 @@ import type { Logger } from '../output/logger.ts'
 import type { OutputFormat } from '../output/output-formats.ts'
 import { type CommandLine, shellWord } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
+import type { Checkout } from './checkout.ts'
 import { suggestCommandLine } from './command-line.ts'
 import type { CheckoutLookup } from './missing-pull-request.ts'
 import { projectFileSource } from './project-file.ts'
@@ -16,7 +17,7 @@ import {
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
-import type { Commits, SourceContext } from './source-context.ts'
+import type { RuleContext } from './source-rules.ts'
 import { type Source, type SourceName, sources } from './sources.ts'
 import { openStore, profileSource, type Store } from './store.ts'
 import { findTokenSource, tokenInEnvironment } from './token.ts'
@@ -116,7 +117,7 @@ export interface Config {
   /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
   readonly ciJob: SettingSource
   /** The commits of the checkout; undefined where only what the caller gives counts. */
-  readonly checkout: Commits | undefined
+  readonly checkout: Pick<Checkout, 'readHead' | 'findCommit' | 'findHead'> | undefined
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the same settings for a change, where only the arguments say whether the command is one. */
@@ -204,9 +205,9 @@ export function resolveSettings(
   const [settings, context] = createConfig(given)
   return settings
 
-  function createConfig(given: ParsedArgs | SettingSource): readonly [Config, SourceContext] {
+  function createConfig(given: ParsedArgs | SettingSource): readonly [Config, RuleContext] {
     const openCheckout = memoize(async () => (await import('./checkout.ts')).openCheckout(context))
-    const context: SourceContext = {
+    const context: RuleContext = {
       ...ofCommand,
       checkout: openCheckout,
       repo: () => read(allSources, 'repo'),

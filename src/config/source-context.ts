@@ -1,45 +1,12 @@
 import { usageError } from '../base/errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import type { PullRequest } from '../values/pull-request.ts'
 import type { Repository } from '../values/repository.ts'
-import type { CheckoutLookup } from './missing-pull-request.ts'
-import type { ResolvedValue, SettingKey, SettingSource } from './setting-definitions.ts'
+import type { SettingKey, SettingSource } from './setting-definitions.ts'
 
 /** A commit with all its digits, or why it is not known, without a full stop. */
 export type CommitLookup = { readonly commit: string } | { readonly problem: string }
 
-/** What the git checkout says about commits. */
-export interface Commits {
-  /** Returns the commit of `HEAD`. */
-  readHead(): Promise<CommitLookup>
-  /** Returns the only commit that begins with some digits. */
-  findCommit(digits: string): Promise<CommitLookup>
-  /** Returns the head commit of a pull request, as the remote of its repository says it. */
-  findHead(pullRequest: Pick<PullRequest, 'repo' | 'pr'>): Promise<CommitLookup>
-}
-
-/** The git checkout as a source. */
-export interface Checkout extends SettingSource, Commits {
-  /**
-   * Returns the repositories of all remotes that name one; none in a checkout of the home directory, which is about
-   * no project.
-   */
-  listRepositories(): Promise<readonly ResolvedValue[]>
-  /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
-  explainFailure(): Promise<string | undefined>
-  /** Returns the name of the remote whose `HEAD` gives the target branch. */
-  remoteName(): Promise<string | undefined>
-  /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
-  lookUp(): Promise<CheckoutLookup>
-}
-
-/** A CI job as a source. */
-export interface CiJob extends SettingSource {
-  /** Returns the branch that the pull request of the job, or the group of a merge queue, is merged into. */
-  findBase(): Promise<ResolvedValue | undefined>
-}
-
-/** What sources and rules know of a command, and of each other. */
+/** What sources and rules know of a command. */
 export interface SourceContext {
   readonly host: ServiceHost
   /** Whether the command changes data. */
@@ -57,8 +24,6 @@ export interface SourceContext {
   hasToken(): Promise<boolean>
   /** The profile, before any rule. */
   readonly profile: SettingSource
-  ciJob(): Promise<CiJob>
-  checkout(): Promise<Checkout>
   /** Returns the repository that the command uses. */
   repo(): Promise<Repository | undefined>
   /** Returns the repository that a source before the checkout gives. */

@@ -9,13 +9,21 @@ import {
   repositoryName,
 } from '../values/repository.ts'
 import { branchName } from '../values/text.ts'
+import type { Checkout } from './checkout.ts'
+import type { CiJob } from './ci-job.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import { gitOutput, listRemotes } from './git.ts'
 import type { ResolvedValue } from './setting-definitions.ts'
 import { choose, namePullRequest, type SourceContext } from './source-context.ts'
 
+/** What the rules know: other sources, too. */
+export interface RuleContext extends SourceContext {
+  ciJob(): Promise<CiJob>
+  checkout(): Promise<Checkout>
+}
+
 /** Decides about a value that a source gives: returns what is used, or undefined for what the next source gives. */
-type Rule = (found: ResolvedValue, context: SourceContext) => Promise<ResolvedValue | undefined>
+type Rule = (found: ResolvedValue, context: RuleContext) => Promise<ResolvedValue | undefined>
 
 /**
  * A branch that a person names is one that git allows, and not that of a remote; `refs/heads/<name>` means exactly that.
@@ -115,7 +123,7 @@ export const storedBranch: Rule = async (stored, { profile, repo }) => {
 /** Returns the repository of the CI job, else of the checkout, if that is another one. */
 async function findOtherRepository(
   own: Repository,
-  { ciJob, checkout: openCheckout }: SourceContext,
+  { ciJob, checkout: openCheckout }: RuleContext,
 ): Promise<ResolvedValue | undefined> {
   const isOther = ({ value }: ResolvedValue) => {
     const repo = readRepository(value)
