@@ -2,6 +2,7 @@ import { isMergeqError, usageError } from '../base/errors.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import type { Files, ServiceHost } from '../host/host.ts'
 import { maxStoreSize } from '../values/limits.ts'
+import { isSwitchedOff } from './setting-definitions.ts'
 
 /** Whether a user other than root can write to a file with these permission bits. */
 const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
@@ -50,19 +51,11 @@ async function readMachineDocument(
  * @param parse reads the document of a settings file
  */
 export async function readMachineSettings(
-  {
-    env: { MERGEQ_MACHINE_CONFIG: use = '' },
-    files,
-    machineFile: path,
-  }: Pick<ServiceHost, 'env' | 'files' | 'machineFile'>,
+  { env, files, machineFile: path }: Pick<ServiceHost, 'env' | 'files' | 'machineFile'>,
   parse: (text: string) => JsonObject,
 ) {
-  if (use !== '' && use.toLowerCase() !== 'off')
-    throw usageError(
-      `MERGEQ_MACHINE_CONFIG: '${use}' is not valid; must be off.`,
-      'To ignore the settings of the machine, set MERGEQ_MACHINE_CONFIG=off.',
-    )
-  return use !== '' || path === undefined
+  const isOff = isSwitchedOff(env, 'MERGEQ_MACHINE_CONFIG', 'the settings of the machine')
+  return isOff || path === undefined
     ? undefined
     : { path, document: await readMachineDocument(path, files, parse) }
 }

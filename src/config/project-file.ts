@@ -5,7 +5,7 @@ import type { ServiceHost } from '../host/host.ts'
 import { pluralize } from '../values/format.ts'
 import { requireUtf8 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
-import type { SettingKey, SettingSource } from './setting-definitions.ts'
+import { isSwitchedOff, type SettingKey, type SettingSource } from './setting-definitions.ts'
 import { joinPath, parentDirectory } from './store.ts'
 
 const fileName = '.mergeq.json'
@@ -62,16 +62,6 @@ function parseProjectFile(path: string, text: string): JsonObject {
   return document
 }
 
-/** Whether MERGEQ_PROJECT_FILE switches the project file off. Throws a usage error for any other value. */
-function isSwitchedOff({ MERGEQ_PROJECT_FILE: value = '' }: ServiceHost['env']): boolean {
-  if (value !== '' && value.toLowerCase() !== 'off')
-    throw usageError(
-      `MERGEQ_PROJECT_FILE: '${value}' is not valid; must be off.`,
-      'To ignore .mergeq.json, set MERGEQ_PROJECT_FILE=off.',
-    )
-  return value !== ''
-}
-
 /**
  * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
  * error for an invalid file, and for settings that a project file may not contain.
@@ -95,7 +85,8 @@ export function projectFileSource(host: ServiceHost, notify: (text: string) => P
 
   return {
     async find(name) {
-      if (!allowedSettings.includes(name) || isSwitchedOff(host.env)) return undefined
+      if (!allowedSettings.includes(name) || isSwitchedOff(host.env, 'MERGEQ_PROJECT_FILE', fileName))
+        return undefined
       if (name === 'output' && isContinuousIntegration(host.env)) return undefined
       const file = await readFile()
       const value = file?.document[name]

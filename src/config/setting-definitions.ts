@@ -1,5 +1,6 @@
 import { usageError } from '../base/errors.ts'
 import { isLoopback, parseUrl } from '../base/url.ts'
+import type { Environment } from '../host/host.ts'
 import { formats } from '../output/output-formats.ts'
 import { parseCommit } from '../values/commit.ts'
 import { attemptLimit, changeLimit } from '../values/limits.ts'
@@ -243,6 +244,17 @@ export interface ResolvedValue {
 export const toResolvedValue = (value: unknown, origin: string): ResolvedValue | undefined => {
   const text = Number.isSafeInteger(value) ? String(value) : value
   return typeof text === 'string' && text !== '' ? { value: text, origin } : undefined
+}
+
+/** Whether a variable switches a source off. Throws a usage error for any other value than `off`. */
+export function isSwitchedOff(env: Environment, name: string, source: string): boolean {
+  const value = env[name] ?? ''
+  if (value !== '' && value.toLowerCase() !== 'off')
+    throw usageError(
+      `${name}: '${value}' is not valid; must be off.`,
+      `To ignore ${source}, set ${name}=off.`,
+    )
+  return value !== ''
 }
 
 /** A source of settings; the first source that has a value wins. */
