@@ -1,10 +1,13 @@
 import { limitPrograms } from '../../api/limit-programs.ts'
 import { startWaitTime } from '../../api/wait-time.ts'
-import { failureOrThrow } from '../../base/errors.ts'
+import { failureOrThrow, MergeqError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
+import { printPreview } from '../../command/dry-run.ts'
 import { flag } from '../../command/inputs.ts'
 import { listHeads } from '../../config/git.ts'
-import { installedHookRecord, installHook, shownHook } from './shared/hook-file.ts'
+import { parentDirectory } from '../../config/store.ts'
+import { findOtherHook, howToAdd, lineToAdd, printLine, renderHook } from './install/hook.ts'
+import { findHookPath, installedHookRecord, printHook, readHook, shownHook } from './shared/hook-file.ts'
 
 /** Warns if the guard would not find every pull request in this checkout. */
 async function warnOfLimits({
@@ -21,6 +24,34 @@ async function warnOfLimits({
   } catch (error) {
     await logger.warn(`Pushes cannot be checked: ${failureOrThrow(error).message}`)
   }
+}
+
+/**
+ * Installs or updates the hook, and returns the exit code 0. Throws a `refused` error if there is a hook of another
+ * program, a usage error outside a checkout, and an `output` error if the hook cannot be written.
+ */
+async function installHook(failClosed: boolean, cli: Cli): Promise<number> {
+  const { host, options } = cli
+  const path = await findHookPath(host)
+  const other = await findOtherHook(host, path)
+  if (other !== undefined) return printLine(other, failClosed, cli)
+  const wanted = renderHook(failClosed)
+  const advice = `Add this line to the hook. ${howToAdd}\n${lineToAdd(failClosed)}`
+  const existing = await readHook(path, advice, host)
+  if (existing === wanted)
+    return printHook(path, 'nothing', `The guard is already installed in ${path}.`, cli)
+  if (options.dryRun)
+    return printPreview(`Would ${existing === undefined ? 'install' : 'update'} the guard in ${path}.`, cli)
+  try {
+    await host.files.createDirectory(parentDirectory(path))
+    await host.files.replace(path, wanted, 0o755)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `${path} could not be written: ${reason}.`, {
+      hint: `Check the permissions of the directory and of ${path}.`,
+    })
+  }
+  return printHook(path, 'installed', `Installed the guard in ${path}; git runs it before each push.`, cli)
 }
 
 export const definition = command({

@@ -1,5 +1,6 @@
 import { command } from '../../command/command.ts'
-import { hookRecord, shownHook, uninstallHook } from './shared/hook-file.ts'
+import { printPreview } from '../../command/dry-run.ts'
+import { findHookPath, hookRecord, printHook, readHook, shownHook } from './shared/hook-file.ts'
 
 export const definition = command({
   name: 'guard uninstall',
@@ -13,5 +14,14 @@ export const definition = command({
     ...shownHook,
   },
   examples: ['mergeq guard uninstall'],
-  run: (_, cli) => uninstallHook(cli),
+  async run(_, cli) {
+    const { host, options } = cli
+    const path = await findHookPath(host)
+    const advice = 'If a line of the hook calls `mergeq guard`, remove that line.'
+    if ((await readHook(path, advice, host)) === undefined)
+      return printHook(path, 'nothing', `No guard is installed in ${path}.`, cli)
+    if (options.dryRun) return printPreview(`Would remove the guard from ${path}.`, cli)
+    await host.files.remove(path)
+    return printHook(path, 'removed', `Removed the guard from ${path}.`, cli)
+  },
 })
