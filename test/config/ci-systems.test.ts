@@ -102,19 +102,24 @@ describe('A change takes the target branch of a job only where the job says whic
   const buildsNone = 'This job builds no branch that can be the target branch'
   const release = [builds('release/2.4'), '-b release/2.4 or -b main'] as const
   const none = [buildsNone, '-b main'] as const
-  test.each([
-    ['github', 'push', ...release],
-    ['github', 'tag', ...none],
-    ['github', 'workflow_dispatch', builds('fix-cart'), '-b fix-cart or -b main'],
-    ['github', 'test branch', ...none],
-    ['github', 'check_suite of a fork', ...none],
-    ['github', 'workflow_run of two pull requests', ...none],
-    ['github', 'workflow_run of a fork', ...none],
-    ['gitlab', 'push', ...release],
-    ['gitlab', 'tag', ...none],
-    ['buildkite', 'push', ...release],
-    ['buildkite', 'tag', ...none],
-  ])(
+  const refusedJobs: readonly (readonly [system: string, name: string, problem: string, choices: string])[] =
+    [
+      ['github', 'push', ...release],
+      ['github', 'tag', ...none],
+      ['github', 'workflow_dispatch', builds('fix-cart'), '-b fix-cart or -b main'],
+      ['github', 'test branch', ...none],
+      ['github', 'temporary branch', ...none],
+      ['github', 'workflow_run of a test branch', ...none],
+      ['github', 'check_suite of a fork', ...none],
+      ['github', 'workflow_run of two pull requests', ...none],
+      ['github', 'workflow_run of a fork', ...none],
+      ['gitlab', 'push', ...release],
+      ['gitlab', 'tag', ...none],
+      ['gitlab', 'test branch', ...none],
+      ['buildkite', 'push', ...release],
+      ['buildkite', 'tag', ...none],
+    ]
+  test.each(refusedJobs)(
     '%s, %s: refused; a read takes the default branch, and says so',
     async (system, name, problem, choices) => {
       expect(await targetOf(system, name, true)).toBe(refused(problem, choices))
@@ -124,27 +129,11 @@ describe('A change takes the target branch of a job only where the job says whic
     },
   )
 
-  test.each([
-    ['github', 'pull request', 'release/2.4'],
-    ['github', 'comment on a pull request', 'main'],
-    ['github', 'push to the default branch', 'main'],
-    ['github', 'schedule', 'main'],
-    ['github', 'merge_group', 'release/2.4'],
-    ['github', 'check_suite', 'release/2.4'],
-    ['github', 'check_run', 'release/2.4'],
-    ['github', 'check_run of a test branch', 'main'],
-    ['github', 'workflow_run', 'main'],
-    ['github', 'workflow_run of a pull request', 'release/2.4'],
-    ['github', 'workflow_run of a pull request of another repository', 'main'],
-    ['gitlab', 'a host without a dot', 'main'],
-    ['buildkite', 'started by hand', 'main'],
-    ['circleci', 'pull request', undefined],
-    ['jenkins', 'push', 'release/2.4'],
-    ['jenkins', 'push with the GitLab plugin', 'release/2.4'],
-    ['azure', 'push', 'release/2.4'],
-    ['bitbucket', 'push', 'main'],
-  ])('%s, %s: %s, without a word', async (system, name, branch) => {
-    for (const changes of [true, false]) expect(await targetOf(system, name, changes)).toBe(branch)
+  const others = jobs.filter(([system, name]) =>
+    refusedJobs.every(row => row[0] !== system || row[1] !== name),
+  )
+  test.each(others)('%s, %s: taken without a word', async (system, name, { targetBranch }) => {
+    for (const changes of [true, false]) expect(await targetOf(system, name, changes)).toBe(targetBranch)
     expect(said).toEqual([])
   })
 
