@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../src/base/json.ts'
 import { reasonTable } from '../../../src/domain/reasons/reason-table.ts'
 import {
-  assessAgain,
   explainState,
   findReason,
   isSubmittedAgain,
@@ -46,15 +45,7 @@ test('a word counts in its own state only, in any case', () => {
   expect(findReason('__proto__', 'toString')).toBeUndefined()
 })
 
-test('`again` says whether a new submission is safe, and whether it needs a change', () => {
-  expect(['later', 'after-change', 'look', 'no'].map(again => assessAgain(again as 'later'))).toEqual([
-    { safe: true, needsChange: false },
-    { safe: true, needsChange: true },
-    { safe: null, needsChange: false },
-    { safe: false, needsChange: true },
-  ])
-  expect(assessAgain('queued')).toBeUndefined()
-})
+// What an end without a word means, and what each word means for a new submission: test/golden/pr-explain-words.txt.
 
 describe('an event', () => {
   test.each<[string, Json, string | undefined]>([
@@ -95,6 +86,8 @@ describe('an attempt', () => {
     expect(eventsOfAttempt({ timeline })).toEqual(timeline.slice(0, 2))
     expect(testRunOf({ state: 'PENDING', timeline })).toBeUndefined()
     expect(testRunOf({ state: 'FAILED', timeline: older })).toBe(uuid)
+    const restarted = ['not_ready', 'testing', 'not_ready'].map(state => ({ state }))
+    expect(eventsOfAttempt({ timeline: restarted })).toEqual([{ state: 'not_ready' }])
   })
 
   test('does not reach behind its start where the end of an older one is missing', () => {
@@ -111,52 +104,6 @@ describe('an attempt', () => {
     const timeline = [{ state: 'not_ready', notReady: { reason: 'user_requested' } }, ...older]
     expect(explainState(record('CANCELLED', { timeline })).words.serviceReason).toBeNull()
     expect(explainState(record('FAILED', { timeline })).words.serviceReason).toBeNull()
-  })
-})
-
-describe('an end', () => {
-  const explain = (state: string, event: JsonObject) =>
-    explainState(record(state, { timeline: [{ state, ...event }] }))
-
-  test('with a word that is not known blames nobody', () => {
-    const { words, sentence } = explain('FAILED', { reason: 'cosmic_ray', actor: 'ada' })
-    expect({ ...words, sentence }).toEqual({
-      serviceReason: 'cosmic_ray',
-      by: 'unknown',
-      actor: 'ada',
-      again: 'look',
-      mayBeMerged: false,
-      sentence: 'The service says: cosmic_ray by ada.',
-    })
-  })
-
-  test('without a word and an actor is that of the service or a program, and needs a look', () => {
-    const { words, sentence } = explain('CANCELLED', {})
-    expect({ by: words.by, again: words.again, sentence }).toEqual({
-      by: 'unknown',
-      again: 'look',
-      sentence: 'It was cancelled by the service or a program.',
-    })
-  })
-
-  test('by a person is one with or without an actor: the word decides', () => {
-    for (const reason of ['user_requested', 'trunk_admin_requested'])
-      for (const actor of ['ada', null])
-        expect(explain('CANCELLED', { reason, actor }).words).toMatchObject({ by: 'person', again: 'look' })
-  })
-
-  test('without a word blames the pull request only if its checks failed', () => {
-    const run = (conclusion: string) =>
-      parseTestRun('r', { checkSuites: [{ checkRuns: [{ name: 'ci', conclusion }] }] })
-    expect(explainState(record('FAILED')).words).toMatchObject({ by: 'unknown', again: 'look' })
-    expect(explainState(record('FAILED'), run('FAILURE')).words).toMatchObject({
-      by: 'author',
-      again: 'after-change',
-    })
-    expect(explainState(record('FAILED'), run('STALE')).words).toMatchObject({
-      by: 'unknown',
-      again: 'later',
-    })
   })
 })
 
