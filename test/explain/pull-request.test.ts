@@ -64,12 +64,6 @@ const rows: readonly Row[] = [
   ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
   // Merged, while an older reading of the queue lists it.
   ['merged: merged (submit again: false)', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
-  // Nobody says why it failed: nobody is blamed.
-  ['dropped: failed -> pr submit 7 (submit again: null)', at('FAILED')],
-  [
-    'dropped: failed, failing-checks -> pr testing run-1, pr submit 7 (needs a change)',
-    { ...at('FAILED'), run: failedRun },
-  ],
   [
     'dropped: failed, conflict-culprit, failure-causes -> pr submit 7 (needs a change)',
     at('FAILED', { timeline: history }),
@@ -89,44 +83,7 @@ const rows: readonly Row[] = [
   ],
   // Failed, while an older reading of the queue lists it.
   ['dropped: failed -> pr submit 7 (submit again: null)', { ...listed('TESTING'), ...at('FAILED') }],
-  [
-    'dropped: cancelled, service-says -> - (submit again: false)',
-    at('CANCELLED', { reason: 'pr_closed', actor: { login: 'ada' } }),
-  ],
-  [
-    'dropped: cancelled, service-says -> -, pr submit 7 (needs a change)',
-    at('CANCELLED', { reason: 'not_ready_timeout_expired', actor: { kind: 'system' } }),
-  ],
-  // A word that nobody knows: nothing is submitted.
-  [
-    'dropped: cancelled, service-says -> pr get 7 --timeline (submit again: null)',
-    at('CANCELLED', { reason: 'cosmic_ray', actor: { login: 'ada' } }),
-  ],
-  [
-    'dropped: cancelled, service-says -> pr submit 7 (submit again: null)',
-    at('CANCELLED', { actor: 'trunk-io[bot]' }),
-  ],
-  [
-    'dropped: failed -> -, pr submit 7',
-    at('FAILED', { timeline: [{ state: 'failure', reason: 'github_api_rate_limit_exceeded' }] }),
-  ],
-  [
-    'dropped: failed -> -, pr wait 7 (submit again: null)',
-    at('FAILED', { timeline: [{ failure: { reason: 'github_api_merge_already_in_progress' } }] }),
-  ],
-  // Failed without a result: its tests were stopped or took too long.
-  [
-    'dropped: failed -> -, pr submit 7 (submit again: null)',
-    at('FAILED', { timeline: [{ state: 'failure', reason: 'test_run_timeout' }] }),
-  ],
-  ['dropped: failed -> pr submit 7', { ...at('FAILED'), run: run({ status: 'cancelled' }) }],
-  [
-    'dropped: failed, failing-checks -> pr submit 7',
-    {
-      ...at('FAILED'),
-      run: run({ checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'CANCELLED' }] }] }),
-    },
-  ],
+  // What each word of the service means, and an end without one: test/golden/pr-explain-words.txt.
   ['held: pending-failure -> pr wait 7, pr restart 7', at('PENDING_FAILURE')],
   // Held, no longer counted as submitted, but listed.
   [

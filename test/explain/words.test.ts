@@ -8,9 +8,12 @@ import { vocabulary } from '../support/service-vocabulary.ts'
 /** What a person reads of a record, and what JSON says of why it is in its state. */
 function explain(source: JsonObject | undefined, run?: JsonObject, read?: JsonObject | null): string {
   const explanation = explainSeven({ record: source, queue: read, run: run && parseTestRun(uuid, run) })
-  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain } = explanationJson(explanation)
+  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain, verdict } =
+    explanationJson(explanation)
   const { safe = null, needsChange = null } = submitAgain as JsonObject
-  const json = JSON.stringify({ reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange })
+  const codes = explanation.reasons.map(({ code }) => code)
+  const said = { verdict, codes, reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange }
+  const json = JSON.stringify(said)
   return [...proseOf(explanation), json].join('\n')
 }
 
