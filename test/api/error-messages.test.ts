@@ -472,15 +472,14 @@ describe('success', () => {
   })
 
   test.each(readsOfJson)('an answer that is no object is an error for %s', async (words, operation) => {
-    for (const body of ['', 'OK', '[]']) await expectInvalid(words, operation, 200, body)
-  })
-
-  test.each(readsOfJson)('a JSON value that is no object is named for %s', async (words, operation) => {
-    const values = { '[]': '[]', ' null\n': 'null', '[{}]': 'a list', '"OK"': 'a string', '5': 'a number' }
-    for (const [body, name] of Object.entries(values))
-      expect(await expectInvalid(words, operation, 200, body)).toContain(
-        `: the body is not a JSON object but ${name}.\n`,
-      )
+    const noObject = { '[]': '[]', ' null\n': 'null', '[{}]': 'a list', '"OK"': 'a string', '5': 'a number' }
+    const answers = [
+      ['', 'the body is missing'],
+      ['OK', 'the body is not JSON (2 bytes received)'],
+      ...Object.entries(noObject).map(([body, name]) => [body, `the body is not a JSON object but ${name}`]),
+    ] as const
+    for (const [body = '', said = ''] of answers)
+      expect(await expectInvalid(words, operation, 200, body)).toContain(`: ${said}.\n`)
   })
 
   test.each([page, '  <html>', '\uFEFF<HTML lang="de">', '<?xml version="1.0"?><html/>'])(

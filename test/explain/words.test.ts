@@ -173,6 +173,19 @@ const others = [
   ['submitted more than a minute ago', explain(submitted('11:58:30'))],
   ['passed, the first in the queue', passed()],
   ['passed, behind another one', passed(entry(5, 'TESTING'))],
+  [
+    'waits for two, of which one has left',
+    explain(
+      record('PENDING', {
+        timeline: [
+          { state: 'pending', prerequisitePullRequests: [{ prNumber: 91 }, { prNumber: 52 }] },
+          { state: 'not_ready' },
+        ],
+      }),
+      undefined,
+      queue('RUNNING', [entry(52, 'TESTING'), entry(7, 'PENDING')]),
+    ),
+  ],
   ['without a queue', explain(undefined, undefined, null)],
   ['a state that nobody knows', explain(record('SOMETHING_NEW'))],
   [

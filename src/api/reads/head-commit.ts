@@ -206,10 +206,7 @@ async function headOfCheckout(pullRequest: PullRequest, client: ServiceClient): 
   const { pr } = pullRequest
   const [head, origin] = [await checkout.readHead(), 'git HEAD']
   if ('problem' in head) return { problem: `The commit of HEAD is unknown: ${head.problem}` }
-  const remote = await logger.withSpinner(
-    () => `looking up the head of #${pr}`,
-    () => checkout.findHead(pullRequest),
-  )
+  const remote = await findRemoteHead(pullRequest, client)
   if ('problem' in remote && isDryRun === true) {
     await logger.info(
       `The head of #${pr} is not known (${remote.problem}): the request has the commit of HEAD, which must be the head when it is sent.`,

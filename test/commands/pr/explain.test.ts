@@ -63,19 +63,6 @@ test.each([
   expect(/^submit again\t(.*)$/m.exec(out)?.[1]).toBe(said)
 })
 
-test('a pull request that was ahead and has left is nothing to wait for', async () => {
-  const timeline = [
-    { state: 'pending', prerequisitePullRequests: [{ prNumber: 91 }, { prNumber: 52 }] },
-    { state: 'not_ready' },
-  ]
-  const { out } = await explain('7', {
-    getSubmittedPullRequest: json(record('PENDING', { timeline })),
-    getQueue: json(queue('RUNNING', [entry(52, 'TESTING'), entry(7, 'PENDING')])),
-  })
-  expect(out).toContain('It is waiting for #52.\n')
-  expect(out).not.toContain('#91')
-})
-
 describe('the estimate of `pr explain`', () => {
   const listed = Array.from({ length: 21 }, (_, index) => entry(index === 20 ? 7 : 100 + index, 'PENDING'))
   const metrics = (merged: number) => ({
