@@ -29,10 +29,7 @@ export interface CallResult<P extends Params = Params> {
   readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
-  /**
-   * Whether the service refused a submission because the pull request was in the queue already, as it was submitted: the
-   * response is its record.
-   */
+  /** Whether a submission was refused because the pull request was queued so already: the response is its record. */
   readonly wasQueued?: boolean
   /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date: number | undefined
@@ -99,10 +96,7 @@ export async function prepareRequest<P extends Params>(
   }
 }
 
-/**
- * Returns the values to send instead when the body was too large; undefined if the operation has none. Warns of them.
- * Throws an error that says more.
- */
+/** Returns the values to send instead of a body that is too large, and warns of them; undefined if there are none. */
 async function fallbackOf<P extends Params>(
   { logger }: Pick<ServiceClient, 'logger'>,
   { fallback }: Operation<P>,
@@ -118,10 +112,7 @@ async function fallbackOf<P extends Params>(
 
 type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
 
-/**
- * Finds out what became of a request that failed: a change may have been made all the same. Throws the failure of any
- * other.
- */
+/** Finds out whether a change whose request failed was made all the same. Throws the failure of any other. */
 async function settle<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,

@@ -7,10 +7,7 @@ export interface ChangeSubject extends Resource {
   readonly guess?: string | undefined
 }
 
-/**
- * Returns the sentence about a change, without a full stop, which names its queue and repository: what it would do
- * (`before`), or what it did (`after`).
- */
+/** Returns the sentence about a change, without a full stop: what it would do (`before`), or what it did (`after`). */
 export function changeSentence(
   { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
   subject: ChangeSubject,

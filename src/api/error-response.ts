@@ -45,10 +45,7 @@ function retryAdvice(headers: ReadonlyMap<string, string>): string {
     : `Try again after ${new Date(after).toISOString()}.`
 }
 
-/**
- * The error for a status outside 2xx (docs/reference/network.md, "Status codes";
- * docs/reference/service.md, "Error responses"). Its message ends with the words of the service.
- */
+/** The error for a status outside 2xx (docs/reference/network.md, "Status codes"), with the words of the service. */
 export function errorFromResponse<P extends Params>(
   response: Response & Pick<Sending, 'retryAfter'>,
   operation: Operation<P>,
@@ -277,10 +274,7 @@ const maxRead = 4_096
 const maxLines = 5
 const maxCharacters = 500
 
-/**
- * The words of the service in the body of an error: the message in a JSON object, other JSON on one line, or
- * the text, cut to a few lines. Undefined for a web page and an empty body.
- */
+/** The words of the service in the body of an error, cut to a few lines; undefined for a web page and an empty body. */
 export function serviceMessageOf({
   text,
   document,

@@ -102,10 +102,7 @@ export async function readToEnd(
   throw new Error('a list has no end')
 }
 
-/**
- * Returns the error of a list that could not be read completely: `auth` if the token is the reason
- * (docs/reference/cli.md, "Lists of failing tests"). `command` names the command in the message.
- */
+/** Returns the error of an incomplete list: `auth` if the token is the reason. `command` names the command. */
 export function incompleteListError(
   { failure, problem }: Partial<Pick<ListEnd, 'failure' | 'problem'>>,
   command?: string,

@@ -79,10 +79,7 @@ const inspectRestart = (evidence: WriteObservation): RecoveryResult =>
     ? 'done'
     : 'unclear'
 
-/**
- * Whether the queue has the value of each setting that was sent; undefined for a setting that the record
- * lacks.
- */
+/** Whether the queue has each setting that was sent; undefined for a setting that the record lacks. */
 function appliedSettings({ record = {}, sent }: WriteObservation): readonly (boolean | undefined)[] {
   const { repo, targetBranch, ...settings } = sent
   return Object.entries(settings).map(([key, value]) => isApplied(key, value ?? null, record))

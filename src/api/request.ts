@@ -233,9 +233,7 @@ async function logOrigins({ options, settings, logger }: ServiceClient): Promise
   for (const [name, { value, origin }] of newSettings) await logger.debug(`${name}: ${value} (${origin})`)
 }
 
-/**
- * A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text.
- */
+/** A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text. */
 interface RequestPreview {
   readonly operation: string
   readonly method: string

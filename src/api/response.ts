@@ -151,20 +151,14 @@ export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObjec
   },
 })
 
-/**
- * Returns the token of the next page, which is empty for the last page. Throws a `bad-answer` error for any value
- * but text and numbers: the list would look complete.
- */
+/** Returns the token of the next page, empty for the last. Any other value is an error: the list would look complete. */
 export function readPageToken(document: JsonObject, tokenPath: string): string {
   const value = get(document, tokenPath) ?? ''
   if (typeof value === 'string' || typeof value === 'number') return String(value)
   throw missingPartError('valid token of the next page')
 }
 
-/**
- * Returns how many records all pages of a list have; undefined where the service does not say it. Throws a `bad-answer`
- * error for anything but a number: it decides where the list ends.
- */
+/** Returns how many records all pages have, if the service says it. It decides where the list ends: a number, or an error. */
 export function readTotal(document: JsonObject, key: string): number | undefined {
   const total = getNumber(document, key)
   if (total !== undefined && Number.isSafeInteger(total) && total >= 0) return total

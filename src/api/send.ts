@@ -38,10 +38,7 @@ export interface Exchange {
   readonly sandboxSpeed: number | undefined
 }
 
-/**
- * Sends a request with the token, and reads the response. Throws an error for a status outside 2xx, and for a body that
- * cannot be decoded.
- */
+/** Sends a request with the token. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
 export async function exchange<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
@@ -236,10 +233,7 @@ const truncate = (body: string): string =>
 
 const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
-/**
- * A response over this number of bytes is read in steps, between which a signal is noticed, and its values
- * are counted.
- */
+/** A larger response, in bytes, is read in steps, between which a signal is noticed, and its values are counted. */
 const largeResponseSize = 1024 * 1024
 
 type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }

@@ -22,9 +22,7 @@ export interface RequestLimits {
   /** The largest response that is read, in bytes; by default that of the operation. */
   readonly maxResponseSize?: number
   readonly maxRetries?: number
-  /**
-   * Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change.
-   */
+  /** Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change. */
   timeout?(usual: number): number
 }
 
@@ -94,10 +92,7 @@ interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
   readonly host: ServiceHost
 }
 
-/**
- * Creates a client whose HTTP client is loaded for the first request, because loading takes most of a request's
- * start-up time.
- */
+/** Creates a client whose HTTP client is loaded for the first request: that takes most of the time to start. */
 export function createServiceClient<T extends ClientParts>(
   parts: T,
 ): T & { httpClient(): Promise<HttpClient>; close(): Promise<void> } {

@@ -39,10 +39,7 @@ export const sentSeconds = (
 const changeSecond = (record: JsonObject): number =>
   Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
 
-/**
- * Whether a record's `stateChangedAt` is before or after the time of sending; undefined in between and without
- * a date.
- */
+/** Whether a record's `stateChangedAt` is before or after the sending; undefined in between and without a date. */
 export function changedWhen(
   record: JsonObject,
   { sentFrom, sentTo }: SentSeconds,

@@ -50,10 +50,7 @@ export function createServiceTime({ clock }: Pick<ServiceHost, 'clock'>): Servic
   }
 }
 
-/**
- * Returns when the command or the call began, by the clock of the service as far as it is known. Warns once of a clock
- * of this machine that differs.
- */
+/** Returns when the command or call began, by the service's clock. Warns once if the clock of this machine differs. */
 export async function serviceStart({
   serviceTime,
   logger,

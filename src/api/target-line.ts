@@ -53,11 +53,7 @@ function describeControl(character: string): LineProblem {
   }
 }
 
-/**
- * Returns why a text without white space around it is no target; undefined for a target.
- *
- * @param fromJson the name of the option that reads JSON
- */
+/** Returns why a trimmed text is no target; undefined for a target. `fromJson` names the option that reads JSON. */
 export function findLineProblem(line: string, fromJson: string): LineProblem | undefined {
   const [control] = controlCharacter.exec(line) ?? []
   if (control !== undefined) return describeControl(control)

@@ -31,10 +31,7 @@ export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets
   }
 }
 
-/**
- * Input with more bytes counts as over the limit, even if it consists of duplicates
- * (docs/reference/cli.md, "Impacted targets").
- */
+/** More input counts as over the limit, even if it repeats itself (docs/reference/cli.md, "Impacted targets"). */
 const maxInputSize = 256 * 1024 * 1024
 
 const space = 0x20

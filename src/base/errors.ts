@@ -175,10 +175,7 @@ const kindHas = (kind: ErrorKind, property: 'isPermanent' | 'isPassing' | 'isOut
 /** Whether every further request would fail for the same reason, such as a rejected token. */
 export const isPermanent = ({ kind }: MergeqError): boolean => kindHas(kind, 'isPermanent')
 
-/**
- * Whether the same request may succeed later, although nobody changes anything
- * (docs/reference/cli.md, "Waiting").
- */
+/** Whether the same request may succeed later, although nobody changes anything (docs/reference/cli.md, "Waiting"). */
 export const isPassing = ({ kind, details }: MergeqError): boolean =>
   kindHas(kind, 'isPassing') && details.isResponseTooLarge !== true && details.needsChange !== true
 
@@ -187,10 +184,7 @@ export const isOutage = ({ kind }: MergeqError): boolean => kindHas(kind, 'isOut
 
 export const usageHint = 'To see the usage, run the command with --help.'
 
-/**
- * Whether the service itself answered that the resource does not exist. A web page with status 404, for
- * example of a proxy, does not say so.
- */
+/** Whether the service itself answered that the resource does not exist, and not a proxy with a web page. */
 export const isNotFound = ({ details }: MergeqError): boolean =>
   details.status === 404 && details.isWebPage !== true
 

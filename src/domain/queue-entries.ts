@@ -37,10 +37,7 @@ export const testSlots = (queue: Json): TestSlots => ({
   isBatching: get(queue, 'batch') === true,
 })
 
-/**
- * Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`, `running, nothing queued (batches, up
- * to 4 runs)`.
- */
+/** Formats the state of a queue and its counts: `running, testing 1 of 2, 5 queued`. */
 export function summarizeQueue(queue: Json): string {
   const { testing, concurrency, isBatching } = testSlots(queue)
   const queued = getArray(queue, 'enqueuedPullRequests').length

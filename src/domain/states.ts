@@ -102,10 +102,7 @@ export const queueStateMessage = (state: string): string | undefined =>
 
 export const canResume = (state: string): boolean => ['PAUSED', 'DRAINING'].includes(normalizeState(state))
 
-/**
- * The milestones that a wait can have as its goal (docs/reference/cli.md, "Waiting"). A later state also
- * reaches a milestone.
- */
+/** The milestones that a wait can have as its goal (docs/reference/cli.md, "Waiting"); a later state reaches them, too. */
 export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 
 export type Milestone = (typeof milestones)[number]

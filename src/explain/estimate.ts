@@ -18,10 +18,7 @@ export type Estimate = {
 
 const hour = 3_600
 
-/**
- * Estimates when a pull request merges, from how many the queue merged in the last hour, which it reads. Null if it is not
- * queued, if the queue does not run, and if the metrics cannot be read. `now` is in milliseconds since 1970.
- */
+/** Estimates when a pull request merges, from the merges of the last hour; null if it is not queued, or that is not known. */
 export async function readEstimate(
   { pr, ...place }: PullRequest,
   queue: JsonObject,

@@ -80,10 +80,7 @@ export interface Explanation extends ServiceWords {
   /** The most important reason first; `code` is stable, `message` is text for people. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly next: readonly NextStep[]
-  /**
-   * Whether running `pr submit` now is safe; `safe` is null if that is unknown, or if somebody must look first. With
-   * `needsChange` it would end as before.
-   */
+  /** Whether another submit is safe now; null if somebody must look first. With `needsChange` it would end as before. */
   readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
   readonly unread: readonly UnreadSource[]
   /** When it may merge; null if it is not queued in a queue that runs, or that is not known. */
@@ -92,10 +89,7 @@ export interface Explanation extends ServiceWords {
   readonly url: string
 }
 
-/**
- * Explains why a pull request is not merging from the documents that were read. Never throws: missing
- * documents and unknown states are named in the explanation.
- */
+/** Explains why a pull request is not merging. Never throws: what is missing or unknown is named. */
 export function explanationOf(sources: ExplainSources): Explanation {
   const { pr, targetBranch, queue, run, unread, now, nameOf } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)

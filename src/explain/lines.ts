@@ -15,10 +15,7 @@ const saidAbove = [
 /** The reasons of the service that only repeat the state. */
 const repeated = ['Its tests passed.', 'It was cancelled.', 'The queue merged it.']
 
-/**
- * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `now` is in milliseconds since
- * 1970.
- */
+/** Returns an explanation as prose for a terminal; `now` is in milliseconds since 1970. */
 export const explanationProse = (explanation: Explanation, now: number): readonly StyledLine[] => [
   ...findingLines(explanation, now),
   ...timeLines(explanation),

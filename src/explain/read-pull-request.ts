@@ -16,11 +16,7 @@ import { readEstimate } from './estimate.ts'
 import { type Explanation, explanationOf } from './explain-pull-request.ts'
 import { nextCommands } from './next-commands.ts'
 
-/**
- * Reads what explains a pull request. Throws the error of its record.
- *
- * @param known its queue, if that was read already
- */
+/** Reads what explains a pull request; `known` is its queue, if that was read. Throws the error of its record. */
 export async function explain(
   pullRequest: PullRequest,
   client: ServiceClient,

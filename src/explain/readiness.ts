@@ -91,10 +91,7 @@ function targetsFinding(
   }
 }
 
-/**
- * Returns findings about the conditions that a record's readiness does not meet
- * (docs/reference/service.md, "Pull request states").
- */
+/** Returns the conditions that a record's readiness does not meet (docs/reference/service.md, "Pull request states"). */
 export function readinessFindings(
   record: JsonObject,
   queue: JsonObject,

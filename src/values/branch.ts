@@ -18,11 +18,7 @@ const refusedParts: readonly (readonly [RegExp, string])[] = [
   [/^HEAD$/, 'is the name of what is checked out'],
 ]
 
-/**
- * Returns why git, or a code host, has no branch of a name; undefined for a branch.
- *
- * @param isExact whether the name was typed after `refs/heads/`, so that it is that of no remote
- */
+/** Returns why git has no branch of a name; undefined for a branch. With `isExact`, `refs/heads/` stood before it. */
 export function findBranchProblem(name: string, isExact = false): BranchProblem | undefined {
   const url = /^[a-z][a-z\d+.-]*:\/\/[^/]+(\/.*)?$/i.exec(name)
   if (url !== null) {

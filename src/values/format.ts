@@ -107,10 +107,7 @@ export function elapsedSince(date: string | undefined, now: number): number | un
   return elapsed > -second ? Math.max(elapsed, 0) : undefined
 }
 
-/**
- * Returns the time since a date, such as `3m`. A date that is in the future, invalid or without a time zone
- * is returned unchanged.
- */
+/** Returns the time since a date, such as `3m`; a date of which that is not known is returned itself. */
 export function ageOf(date: string, now: number, format = formatAge): string {
   const elapsed = elapsedSince(date, now)
   return elapsed === undefined ? date : format(elapsed)

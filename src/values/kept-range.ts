@@ -9,12 +9,7 @@ const minute = 60_000
 /** The earliest start that is requested: a minute less, because time passes on the way to the service. */
 export const earliestKept = (now: number): number => now - keptDays * 86_400_000 + minute
 
-/**
- * Parses a range of finished test runs, start and end inclusive. Throws a usage error for one that begins before what
- * the service keeps.
- *
- * @param now the time of the service, in milliseconds since 1970
- */
+/** Parses a range of finished test runs, both ends inclusive, within what the service keeps; `now` is its time. */
 export function parseKeptRange(
   since: string,
   until: string | undefined,

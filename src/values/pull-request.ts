@@ -86,12 +86,7 @@ export function parsePullRequest(text: string): Reference {
   return reference
 }
 
-/**
- * Returns the number of a pull request and, where its address names it, its repository. Throws a usage error if the
- * caller gave another repository.
- *
- * @param repo the repository that the caller gave, as a text
- */
+/** Returns what a reference names. Throws a usage error if the caller gave another repository, as the text `repo`. */
 export function readReference(
   reference: string,
   repo: string | undefined,

@@ -126,10 +126,7 @@ function ownerAndName(host: string, parts: readonly string[], isWeb: boolean): r
   return isWeb && parts.length > 2 && parts[0] === 'scm' ? parts.slice(1) : parts
 }
 
-/**
- * Reads a repository as people, settings, CI systems and git write it: `[host/]owner/name`, whose owner may contain
- * slashes, or an address. Returns undefined for any other text.
- */
+/** Reads a repository as people, settings, CI systems and git write it, or its address; undefined for other texts. */
 export function readRepository(text: string): Repository | undefined {
   const address = portPattern.test(text) ? undefined : readRepositoryAddress(text)
   if (address !== undefined || text.includes('://')) return address?.repo

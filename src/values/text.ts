@@ -9,10 +9,7 @@ export const beforeText = /^[\t\n\v\f\r ]*\uFEFF?[\t\n\v\f\r ]*/
 
 export const isBlank = (text: string): boolean => text.replace(beforeText, '') === ''
 
-/**
- * Whether a text has invisible characters, or white space at its start or end. Zero-width joiners are
- * allowed, because emoji contain them.
- */
+/** Whether a text has invisible characters, other than the joiners of emoji, or white space at its start or end. */
 const hasHiddenCharacters = (text: string): boolean =>
   // Compiling the pattern with properties takes 1.8 ms of a request.
   !/^[!-~]+(?: +[!-~]+)*$/.test(text) &&
@@ -40,10 +37,7 @@ export const branchParser =
   (text: string): string =>
     textParser(valueName)(branchName(text))
 
-/**
- * Returns a parser that accepts one of the choices in any case, and returns it as `choices` spells it; for
- * other texts it throws a usage error.
- */
+/** Returns a parser of one of the choices in any case, which it returns as `choices` spells it. */
 export const choiceParser =
   <const C extends string>(choices: readonly C[]) =>
   (text: string): C => {
@@ -80,19 +74,13 @@ export function refuseUtf16(text: string, name: string): void {
     )
 }
 
-/**
- * Returns a text that was decoded as UTF-8 without its byte order mark, which editors on Windows write.
- * Throws a usage error for a text that is UTF-16.
- */
+/** Returns a decoded text without the byte order mark of editors on Windows. Throws a usage error for UTF-16. */
 export function requireUtf8(text: string, name: string): string {
   refuseUtf16(text, name)
   return text.replace(/^\uFEFF/, '')
 }
 
-/**
- * Reads a text in UTF-8. Throws a usage error, which begins with `name`, for a text that is UTF-16 or longer
- * than `maxBytes`.
- */
+/** Reads UTF-8. Throws a usage error, which begins with `name`, for UTF-16 and for more than `maxBytes`. */
 export const readText = async (
   ...[chunks, name, maxBytes]: Parameters<typeof readWholeText>
 ): Promise<string> => requireUtf8(await readWholeText(chunks, name, maxBytes), name)

@@ -22,10 +22,7 @@ function readDuration(text: string): number | undefined {
   return total > maxDuration ? undefined : total
 }
 
-/**
- * Parses a duration (`90s`, `1h30m`, `0` without a unit) and returns milliseconds, at most 10,000 weeks.
- * Throws a usage error for any other text.
- */
+/** Parses a duration (`90s`, `1h30m`, `0`) into milliseconds, at most 10,000 weeks. Throws a usage error for others. */
 export function parseDuration(text: string): number {
   const duration = readDuration(text)
   if (duration === undefined)
@@ -88,10 +85,7 @@ function startOfDay(text: string, now: number): number {
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() - daysAgo).getTime()
 }
 
-/**
- * Parses an instant, a named day, or a duration that counts back from `now`. Returns milliseconds since 1970; throws a usage
- * error for any other text.
- */
+/** Parses an instant, a named day, or a duration that counts back from `now`, into milliseconds since 1970. */
 export function parseMoment(text: string, now: number): number {
   if (isDayName(text)) return startOfDay(text, now)
   const duration = readDuration(text)

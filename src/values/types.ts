@@ -85,9 +85,7 @@ export interface Type<T> {
   readonly suggestions?: readonly string[]
   /** Whether the value is the name of a file, for completion. */
   readonly isFile?: boolean
-  /**
-   * Parses what a person types; for a switch and a flag, `true` or `false`. Throws a usage error for an invalid text.
-   */
+  /** Parses what a person types; for a switch and a flag, `true` or `false`. Throws a usage error for an invalid text. */
   parse(...texts: readonly string[]): T
   /** Checks a value of a program or a file. Throws a usage error for a value of another type and an invalid one. */
   check(value: unknown): T

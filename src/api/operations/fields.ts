@@ -185,11 +185,7 @@ export const quoted = (fields: object): string =>
     .map(name => JSON.stringify(name))
     .join(',')
 
-/**
- * Returns the outline of a record for help, with the fields that are always or usually there: `{"type":"result","pr"}`.
- *
- * @param expanded the names of the fields whose own outline it has
- */
+/** Returns the outline of a record for help, `{"type":"result","pr"}`; fields in `expanded` have their own outline. */
 export function outline(record: RecordType, ...expanded: readonly string[]): string {
   const outlineOf = ([name, { type, record, isList }]: [string, Field]): string => {
     const [, word] = /^'(\w+)'$/.exec(type ?? '') ?? []

@@ -131,11 +131,7 @@ export const getMergeQueueMetrics = defineOperation({
 export const queueMetricsIn = (bytes: Uint8Array, { repo, targetBranch }: Queue): QueueMetrics | undefined =>
   findQueue(summarizeMetrics(readSamplesIn(bytes)), repo, targetBranch)
 
-/**
- * Returns each queue that metrics name, with its repository and branch.
- *
- * @param place the repository of queues whose repository the metrics do not say; its host is the host of all
- */
+/** Returns each queue that metrics name; `place` has the repository where they do not say it, and the host of all. */
 export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
   const queues = summarizeMetrics(readSamplesIn(bytes)).queues.map(metrics => {
     const [, owner, name] = /^(.*)\/(.*)$/.exec(metrics.repo ?? '') ?? []
@@ -152,11 +148,7 @@ export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
   return [...new Map(queues.map(queue => [queueKey(queue.values), queue])).values()]
 }
 
-/**
- * Returns a queue as `queueSummaryRecord`; what the metrics do not say is null.
- *
- * @param place the repository of a queue whose repository the metrics do not say; its host is the host of all
- */
+/** Returns a queue as `queueSummaryRecord`, with null for what the metrics do not say; `place` is that of `queuesIn`. */
 export function queueSummary(
   { repo, branch, numbers }: Pick<QueueMetrics, 'repo' | 'branch' | 'numbers'>,
   place: Repository | undefined,

@@ -276,11 +276,7 @@ interface TestFilters {
   readonly path?: TextMatcher | undefined
 }
 
-/**
- * Returns a function that returns the name of the filter that hides a test, if one does.
- *
- * @param filePath the member of a test with the path of its file
- */
+/** Returns the name of the filter that hides a test, if one does; `filePath` is the member with the path of its file. */
 const hiddenBy =
   ({ owner, quarantined, minFailureRate, name, path }: TestFilters, nameOf: NameOf, filePath = 'file_path') =>
   (test: JsonObject): string | undefined => {
@@ -342,10 +338,7 @@ const momentForms = 'a duration before now, such as 7d, a date and time, or a da
 
 const { start: _start, end: _end, ...failingParams } = withoutPages(failingTestsPage.params)
 
-/**
- * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
- * without an end it ends now.
- */
+/** Lists the tests that failed in a range of time, each test once; by default in the last 24 hours. */
 export const listFailingTests = listOperation(failingTestsPage, {
   params: {
     ...failingParams,

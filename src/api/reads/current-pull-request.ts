@@ -76,9 +76,7 @@ const notFoundInTime = (failure: MergeqError): MergeqError =>
     ? new MergeqError('timed-out', `Timed out before the pull request was found. ${failure.message}`)
     : failure
 
-/**
- * Undefined if the service does not know a pull request of the head branch, null if its record has no number.
- */
+/** Undefined if the service does not know a pull request of the head branch, null if its record has no number. */
 async function readNumber(
   client: ServiceClient,
   params: Queue & { readonly head: string },

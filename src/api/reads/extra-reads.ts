@@ -15,10 +15,7 @@ interface ReadOutcome {
   readonly failure?: MergeqError | undefined
 }
 
-/**
- * Does what a command can do without, and returns why it failed. Throws only an error that every request would have, such
- * as a rejected token.
- */
+/** Does what a command can do without. Throws only an error that every request would have, such as a rejected token. */
 export async function tolerate<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly value?: T; readonly failure?: MergeqError }> {

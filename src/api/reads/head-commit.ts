@@ -29,10 +29,7 @@ export async function completeCommit(
   throw usageError(`${name}: ${found.problem}.`, `Use all digits of the commit: ${commit}...`)
 }
 
-/**
- * Returns the head commit of a pull request: what the remote says, else the commit of its record while it is
- * submitted. Or returns why it is not known.
- */
+/** Returns what the remote says of the head, else the commit of a record that is submitted, or why it is not known. */
 function headOf(remote: CommitLookup, record: JsonObject | undefined): CommitLookup {
   if ('commit' in remote) return remote
   const isSubmitted = record?.isCurrentlySubmittedToQueue === true
@@ -74,20 +71,14 @@ const findRemoteHead = async (
     async () => checkout?.findHead(pullRequest) ?? { problem: 'the checkout is not read' },
   )
 
-/**
- * Returns the head commit of a pull request, whose record was read: what the remote says, else that of the record while
- * it is submitted. Or returns why it is not known, without a full stop.
- */
+/** Returns the head commit of a pull request whose record was read, or why it is not known, without a full stop. */
 export const findHead = async (
   pullRequest: PullRequest,
   record: JsonObject | undefined,
   client: ServiceClient,
 ): Promise<CommitLookup> => headOf(await findRemoteHead(pullRequest, client), record)
 
-/**
- * Returns the head commit of a pull request if it is another one than `expected`; undefined if it is the same. Throws a
- * usage error if it is not known.
- */
+/** Returns the head commit if it is another one than `expected`. Throws a usage error if it is not known. */
 export async function findOtherHead(
   pullRequest: PullRequest,
   record: JsonObject | undefined,
@@ -110,10 +101,7 @@ function otherThan(
   )
 }
 
-/**
- * Throws an error if the head of a pull request, which is looked up, is not the expected commit. Returns the record if
- * that was read.
- */
+/** Throws an error if the head, which is looked up, is not the expected commit. Returns the record if that was read. */
 export async function checkHead(
   pullRequest: PullRequest,
   expected: string,

@@ -23,10 +23,7 @@ interface SeveralPullRequests {
   readonly date: number | undefined
 }
 
-/**
- * Reads pull requests of a queue with one request. Returns undefined if the service does not tell of several: then each
- * is read alone.
- */
+/** Reads pull requests of a queue with one request; undefined if the service does not tell of several. */
 export type ReadSeveral = (
   place: Queue,
   prs: readonly number[],
@@ -39,10 +36,7 @@ const isWhole = (record: JsonObject): boolean =>
   (get(record, 'readiness.requiresImpactedTargets') !== true ||
     typeof get(record, 'readiness.hasImpactedTargets') === 'boolean')
 
-/**
- * Returns the function that reads several pull requests for one run. When the service does not have the operation, or
- * refuses it, the function does not send it again.
- */
+/** Returns the function that reads several pull requests, until the service lacks the operation or refuses it. */
 export function severalReader(client: ServiceClient): ReadSeveral {
   let isAvailable = true
   return async ({ repo, targetBranch }, prs, { includeTimeline, limits = {} } = {}) => {

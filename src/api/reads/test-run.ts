@@ -6,10 +6,7 @@ import { getMergeQueueTestingDetails } from '../operations/pull-requests.ts'
 import type { RequestLimits, ServiceClient } from '../service-client.ts'
 import { tryRead } from './extra-reads.ts'
 
-/**
- * Reads the test run that a record or its timeline names. While the pull request is tested, the test run of this CI
- * job is the default.
- */
+/** Reads the test run that a record or its timeline names; of one under test, that of this CI job is the default. */
 export async function readTestRunOf(
   record: JsonObject,
   { pr, repo, targetBranch }: PullRequest,

@@ -126,10 +126,7 @@ function toQueueMetrics({ numbers, histograms, ...queue }: QueueSums): QueueMetr
   }
 }
 
-/**
- * Returns the metrics of a queue. The series do not say the host of the repository, and its name is compared
- * without case, as GitHub does.
- */
+/** Returns the metrics of a queue. The series do not say the host, and GitHub compares names without case. */
 export function findQueue(
   { queues }: MetricsSummary,
   { owner, name }: Pick<Repository, 'owner' | 'name'>,

@@ -51,10 +51,7 @@ export function explainEvent(state: string, event: JsonObject | undefined): Expl
   }
 }
 
-/**
- * Whether a pull request that failed or was cancelled may have merged all the same, as far as its record says; null if the
- * words of the service could not be read.
- */
+/** Whether a pull request that left may have merged all the same; null if the words of the service were not read. */
 export function mayHaveMerged(record: JsonObject): boolean | null {
   const { timeline, reason, actor } = record
   const areWordsRead = timeline !== undefined || reason != null || actor != null
@@ -177,10 +174,7 @@ export const mergeDoubtTime = 60_000
 
 const pausesBeforeAgain = [5, 15, 30].map(minutes => minutes * 60_000)
 
-/**
- * Returns the pause before the next submission, in milliseconds, where the service asks for one; `ended` is how many
- * submissions have ended, from 1.
- */
+/** Returns the pause before the next submission, in milliseconds; `ended` is how many have ended, from 1. */
 export function pauseBeforeAgain({ known }: Explained, ended: number): number {
   const last = pausesBeforeAgain.length - 1
   return known?.again === 'later' ? (pausesBeforeAgain[Math.min(ended - 1, last)] ?? 0) : 0

@@ -15,12 +15,7 @@ interface ReadOptions {
   readonly context: InputContext
 }
 
-/**
- * Reads the targets that an argument or option gives.
- *
- * @param source `target` or the name of the option
- * @param words the targets, the file or the program
- */
+/** Reads the targets that an argument or option gives; `words` are the targets, the file or the program. */
 export async function readTargets(
   source: string,
   words: readonly string[],
@@ -92,10 +87,7 @@ function readFromFile(
   )
 }
 
-/**
- * Runs a program and reads targets from what it prints. Throws a usage error if it does not end with 0: its list may be
- * incomplete.
- */
+/** Runs a program and reads targets from what it prints. Throws a usage error for another code than 0. */
 async function readFromProgram(
   words: readonly string[],
   { host, settings, client }: InputContext,
