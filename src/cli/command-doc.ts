@@ -131,7 +131,6 @@ interface JsonHelpOptions {
   readonly version: string
 }
 
-/** Returns help as JSON: about a command, a group (its commands) or mergeq as a whole. */
 export async function renderJson(
   commands: readonly RegisteredCommand[],
   groups: readonly CommandGroup[],

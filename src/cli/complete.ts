@@ -44,7 +44,6 @@ async function listSubcommands(
     )
 }
 
-/** Returns the names of the options that may still be typed. */
 function listOptions(options: readonly OptionDefinition[], args: ParsedArgs): readonly CompletionCandidate[] {
   const names = options.map(({ name }) => name)
   const isTyped = (name: string) => names.includes(name) && args.has(name)
@@ -58,7 +57,6 @@ function listOptions(options: readonly OptionDefinition[], args: ParsedArgs): re
     )
 }
 
-/** Returns the candidates that begin with the current word. */
 function complete(
   candidates: readonly CompletionCandidate[],
   current: string,

@@ -26,15 +26,11 @@ export interface ValueLookup {
   readonly source: ValueSource
   /** The part of the current word before the value: `--head=`, or empty. */
   readonly prefix: string
-  /** The value as far as it was typed. */
   readonly current: string
-  /** The arguments and options that were typed before. */
   readonly args: ParsedArgs
-  /** The arguments that were typed before. */
   readonly words: readonly string[]
 }
 
-/** The time in which all values must be found, in milliseconds. */
 const lookupTimeLimit = 1_000
 
 /** The largest response that is read, in bytes: reading a larger one would take too long. */

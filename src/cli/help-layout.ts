@@ -8,10 +8,8 @@ export interface HelpOptions {
   readonly out: Pick<Output, 'columns' | 'terminal'>
   /** Help is text, except in the formats that print data. */
   readonly format: OutputFormat
-  /** Whether headings are bold. */
   readonly hasColor: boolean
   readonly isShort: boolean
-  /** The version of mergeq. */
   readonly version: string
 }
 
@@ -23,7 +21,6 @@ const maxTermWidth = 34
 /** Examples and prose of help may break: what is printed to be pasted may not. */
 const inHelp = { breaksCommands: true }
 
-/** The texts of a help, wrapped and aligned. */
 export class Layout {
   readonly width: number
   readonly isShort: boolean

@@ -28,7 +28,6 @@ function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
     )
 }
 
-/** What the exit codes of each kind mean, in a few words. */
 const exitMeanings: Readonly<Record<ErrorKind, string>> = {
   ok: 'success',
   internal: 'bug in mergeq',

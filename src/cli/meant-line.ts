@@ -16,18 +16,15 @@ import {
 export type Hint = string | undefined
 export type Words = readonly string[]
 
-/** Says how to see the usage of a command. */
 export const usageOf = (path: Words): string =>
   `To see the usage, run: mergeq ${[...path, '--help'].join(' ')}`
 
-/** The options of a command, with those of every command. */
 export const optionsOf = ({ command }: ParsedCommandLine): readonly OptionDefinition[] => [
   ...(command?.definitions.filter(isOption) ?? []),
   ...globalOptions,
   ...[versionOption, helpOption],
 ]
 
-/** Returns what is wrong with the value of an option. */
 function wrongValueOf(reading: ParsedCommandLine): Hint {
   for (const { name, parse } of optionsOf(reading)) {
     const values = reading.args.get(name)
@@ -62,14 +59,12 @@ export function formatLine(argv: Words, reading: ParsedCommandLine): Hint {
   return isRight && !isHidden && isComplete ? joinCommandLine(argv) : undefined
 }
 
-/** Returns where the words are on a command line, one after the other. */
 function placesOf(argv: Words, words: Words): readonly number[] {
   const found: number[] = []
   for (const word of words) found.push(argv.indexOf(word, (found.at(-1) ?? -1) + 1))
   return found
 }
 
-/** Returns the command line with other words in the place of typed words. */
 export function replaceWords(argv: Words, typed: Words, words: Words): Words {
   const found = placesOf(argv, typed)
   return argv.flatMap((word, index) => (index === found[0] ? words : found.includes(index) ? [] : [word]))

@@ -158,7 +158,6 @@ export class OtherWords {
     )
   }
 
-  /** The other words of one of the places. */
   wordsIn(places: Words): Words {
     const keys = [...this.#meanings.keys()].map(key => key.split('\n'))
     return keys.flatMap(([place = '', word = '']) => (places.includes(place) && isWord(word) ? word : []))
@@ -232,7 +231,6 @@ export class OtherWords {
     }
   }
 
-  /** The name of a command of any group that is spelt like a word. */
   #similarVerb(word: string): string {
     return (
       findSimilarName(

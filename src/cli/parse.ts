@@ -40,7 +40,6 @@ export type Problem =
   | {
       readonly kind: 'missing-value'
       readonly option: OptionDefinition
-      /** The option that follows instead of the value. */
       readonly next: string | undefined
     }
   | { readonly kind: 'repeated-option'; readonly option: OptionDefinition }
@@ -52,13 +51,11 @@ export type Problem =
 export interface ParsedCommandLine {
   /** The words of the command or group, without aliases: `['pr', 'get']`; empty at the root. */
   readonly path: readonly string[]
-  /** The command; undefined for a group and at the root. */
   readonly command: RegisteredCommand | undefined
   /** The values of arguments and options, by their names; `-h` and `--help` count as two options. */
   readonly args: ParsedArgs
   /** The words after the path that are neither options nor their values; all unknown options, too. */
   readonly words: readonly string[]
-  /** What the command line asks for. */
   readonly asksFor: 'version' | 'help' | 'short help' | 'error' | 'run'
   /** What is wrong, even if the command line asks for help. */
   readonly problem: Problem | undefined
@@ -125,7 +122,6 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
   }
 }
 
-/** A command line without mistakes that asks to run a command. */
 export type RunnableCommandLine = ParsedCommandLine & { readonly command: RegisteredCommand }
 
 /**

@@ -37,14 +37,12 @@ import { shouldColor, textStyles } from '../output/styled-text.ts'
 import { parseDuration } from '../values/time.ts'
 import { flagFormat } from './parse.ts'
 
-/** What a command runs in. */
 export interface Program {
   readonly host: Host
   readonly secrets: SecretOutput
   readonly runCommandLine: CommandRunner
 }
 
-/** Runs a command and returns its exit code. Rejects with the error that ended the command. */
 export async function runCommand(
   command: RegisteredCommand,
   args: ParsedArgs,
@@ -144,7 +142,6 @@ async function createContext(
   }
 }
 
-/** Creates the logger of a command, with a spinner for a person. */
 function createCommandLogger(
   { env, err }: Host,
   { quiet, verbose, color, format }: GlobalOptions,
@@ -207,7 +204,6 @@ async function readStoreError(
   return use === 'optional' ? settings.store.readError() : settings.checkStore(!args.has('--dry-run'))
 }
 
-/** Throws a usage error when options contradict each other or a value is invalid. */
 async function readGlobalOptions(
   args: ParsedArgs,
   settings: Config,

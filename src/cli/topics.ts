@@ -119,7 +119,6 @@ const renderProfiles = (layout: Layout): string =>
     ),
   ].join('\n')
 
-/** What each topic is about, for the list of topics. */
 const topicSummaries: Readonly<Record<keyof typeof topics, string>> = {
   'exit-codes': 'What each exit code means',
   environment: 'Variables that mergeq reads, and where settings come from',
@@ -136,10 +135,8 @@ export const topics = {
   profiles: renderProfiles,
 }
 
-/** The topics with what they are about. */
 export const topicItems: readonly Item[] = Object.entries(topicSummaries)
 
-/** Lists the topics of help. */
 export const renderTopics = (options: HelpOptions): string => {
   const layout = new Layout(options)
   return [

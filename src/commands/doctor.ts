@@ -70,7 +70,6 @@ const checkRecord = ownRecord({
   fix: usual('string'),
 })
 
-/** Returns a report as `--json` lists it. */
 const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
   check,
   result: listedResults[result] ?? result,
@@ -78,7 +77,6 @@ const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
   ...(fix === undefined ? {} : { fix }),
 })
 
-/** The longest text that is shown beside the name of its check. */
 const maxShortText = 24
 
 function problemLines(state: string, { check, found, fix = '' }: Report): readonly StyledLine[] {

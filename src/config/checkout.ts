@@ -46,7 +46,6 @@ function usualRemotes(remotes: readonly Remote[]): readonly Remote[] {
   return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
 }
 
-/** Returns the first remotes that name different repositories, such as a fork and its parent. */
 function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undefined {
   const [first, ...others] = remotes.filter(({ repo }) => repo !== undefined)
   const other = others.find(({ repo }) => repo && first?.repo && !isSameRepository(repo, first.repo))
@@ -140,7 +139,6 @@ export function openCheckout(context: SourceContext) {
     return undefined
   })
 
-  /** Returns how many commits of the current branch its branch at the remote does not have. */
   async function countUnpushed(): Promise<number> {
     const pushed = await readPushed()
     return pushed === undefined ? 0 : Number(await readLine('rev-list', '--count', `${pushed}..HEAD`))
@@ -203,7 +201,6 @@ export function openCheckout(context: SourceContext) {
       if (commit !== undefined) return { commit }
       return { problem: (await explainGit(host, 'rev-parse', 'HEAD')) ?? 'git names no commit of HEAD' }
     },
-    /** Returns the only commit that begins with some digits. */
     async findCommit(digits: string): Promise<CommitLookup> {
       const commits = await listCommits(host, digits)
       if (typeof commits === 'string') return { problem: commits }
@@ -230,9 +227,7 @@ export function openCheckout(context: SourceContext) {
         ({ name, repo }) => toResolvedValue(repo && repositoryName(repo), `git remote ${name}`) ?? [],
       )
     },
-    /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
     explainFailure: () => explainBrokenGit(host),
-    /** Returns the name of the remote whose `HEAD` gives the target branch. */
     remoteName: async () => (await selectedRemote())?.name,
     /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
     async lookUp(): Promise<CheckoutLookup> {

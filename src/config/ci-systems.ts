@@ -17,13 +17,11 @@ export interface CiSystem {
    * whose path is set decides.
    */
   readonly repo?: readonly { readonly path: string; readonly host?: string }[]
-  /** A git address of the repository. */
   readonly address?: string
   /** The branch that the job builds; for a pull request, its head branch. */
   readonly head?: string
   /** Whether the head variables hold the branch that the job builds, where they do not always. */
   readonly hasHead?: (env: Environment) => boolean
-  /** The branch that the pull request is to be merged into. */
   readonly base?: string
   /** Whether the base variables hold that branch, where they do not always. */
   readonly hasBase?: (env: Environment) => boolean

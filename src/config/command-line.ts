@@ -3,7 +3,6 @@ import { type CommandLine, type CommandWords, joinCommandLine } from '../values/
 import { type SettingKey, settingDefinition } from './setting-definitions.ts'
 
 interface CommandLineContext {
-  /** The options that were typed, by their long names, with their values. */
   readonly typed: ReadonlyMap<string, readonly string[]>
   /** The settings that no option gave: another command has the same. */
   readonly configured: ReadonlyMap<string, string>

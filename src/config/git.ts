@@ -112,7 +112,6 @@ export async function explainGit(host: ServiceHost, ...args: readonly string[]):
   return result.code === 0 ? undefined : describeGitFailure(result)
 }
 
-/** What is said outside a checkout. */
 const noCheckout = 'this is not a git checkout'
 
 /** Returns why git cannot read the checkout, in its words without a full stop; undefined if there is no checkout. */
@@ -193,7 +192,6 @@ export async function listPullRequestHeads(
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))
 }
 
-/** Returns the remote that belongs to a repository. */
 export const remoteOf = (repo: Repository, remotes: readonly Remote[]): Remote | undefined =>
   remotes.find(remote => remote.repo !== undefined && isSameRepository(remote.repo, repo))
 

@@ -97,7 +97,6 @@ export function projectFileSource(host: ServiceHost, notify: (text: string) => P
   }
 }
 
-/** Returns those keys that look like names, for a message. */
 function namesOf(keys: readonly string[]): string {
   const names = keys.filter(key => /^\w[\w.-]{0,39}$/.test(key))
   return names.length === 0 ? '' : `: ${names.join(', ')}`

@@ -38,7 +38,6 @@ export interface SettingDefinition<T> {
   readonly env: readonly string[]
   /** The text that replaces the value where no source gives one. */
   readonly default?: string
-  /** Describes a default that depends on the command. */
   readonly defaultText?: string
   readonly summary: string
   readonly choices?: readonly string[]
@@ -47,11 +46,9 @@ export interface SettingDefinition<T> {
   readonly noun?: string
   /** How to set the value, for the error when no source has one; `nameOf` names an option as the caller writes it. */
   hint?(nameOf: (name: string) => string): string
-  /** What else to do on the command line. */
   commandHint?(commandLine: CommandLine): string
   /** Returns what `-v` prints of a value; the whole value by default. */
   summarize?(value: string): string
-  /** Throws a usage error for an invalid value. */
   parse(text: string): T
 }
 

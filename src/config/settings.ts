@@ -143,9 +143,7 @@ export interface ResolveOptions {
   readonly createsProfile?: boolean
   /** False where only what the caller gives counts, else the defaults. True by default. */
   readonly needsSettings?: boolean
-  /** Returns the name of a setting as the caller writes it: `--repo`, or `repo` in the library. */
   nameOf(name: string): string
-  /** Reports a choice that was made for the user. */
   notify(text: string): Promise<void>
 }
 

@@ -13,18 +13,15 @@ export interface SourceContext {
   readonly changes: boolean
   /** Whether the command passes or fails by what it reads. */
   readonly checks: boolean
-  /** Reports a choice that was made for the user. */
   notify(text: string): Promise<void>
   /** Returns how to give a setting a value: `-b main`, or `targetBranch: 'main'` in the library. */
   give(name: 'repo' | 'targetBranch', value: string): string
-  /** Returns the name of a setting as the caller writes it. */
   nameOf(name: string): string
   /** Returns how to give a setting that no source has. */
   hintOf(name: SettingKey): string
   hasToken(): Promise<boolean>
   /** The profile, before any rule. */
   readonly profile: SettingSource
-  /** Returns the repository that the command uses. */
   repo(): Promise<Repository | undefined>
   /** Returns the repository that a source before the checkout gives. */
   namedRepo(): Promise<Repository | undefined>

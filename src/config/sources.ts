@@ -10,7 +10,6 @@ export interface Source {
   readonly targetBranch?: string
   /** What decides whether a value that was found is used: a function of source-rules.ts. */
   readonly rules?: Readonly<Partial<Record<SettingKey, keyof typeof import('./source-rules.ts')>>>
-  /** The exceptions, for documents. */
   readonly except: readonly string[]
 }
 

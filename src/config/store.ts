@@ -29,7 +29,6 @@ export interface Store {
   read(): Promise<JsonObject>
   /** Returns the settings of this machine; nothing if there are none. Throws a usage error for wrong ones. */
   readMachine(): Promise<MachineSettings | undefined>
-  /** Returns the error of `read` or `readMachine`; undefined if there is none. */
   readError(): Promise<MergeqError | undefined>
   /** Returns the mode of the file, such as `644`, if other users can read it; only once, so that it is said once. */
   takeSharedMode(): Promise<string | undefined>
@@ -78,7 +77,6 @@ function requireStorePath(path: string | undefined): string {
 export const storeFile = ({ settings }: { readonly settings: { readonly store: Store } }): string =>
   requireStorePath(settings.store.path)
 
-/** The command that keeps other users from reading the stored settings. */
 export const restrictCommand = ({ path = '' }: Store): string => `chmod 600 ${shellWord(path)}`
 
 /** Returns the stored settings. The file is read once, on demand, and never created or changed. */
@@ -184,7 +182,6 @@ const profilesIn = (document: JsonObject | undefined): JsonObject => sectionOf(d
 export const ownProfile = (document: JsonObject | undefined, name: string): JsonObject =>
   sectionOf(profilesIn(document), name)
 
-/** Returns the names of the profiles of the user and of the machine. */
 export async function profileNames(store: Store): Promise<readonly string[]> {
   const documents = [await store.read(), (await store.readMachine())?.document]
   return [...new Set(documents.flatMap(document => Object.keys(profilesIn(document))))]
@@ -273,7 +270,6 @@ export async function findStored(
   return value === undefined ? undefined : { value, place: `${key} in ${machine?.path}`, isOfMachine: true }
 }
 
-/** Returns the stored tokens of a profile by their origins. Throws a usage error for an unknown profile. */
 export async function storedTokens(store: Store, profile: string): Promise<JsonObject> {
   await requireProfile(store, profile)
   const document = await store.read()

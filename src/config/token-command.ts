@@ -1,6 +1,5 @@
 import { usageError } from '../base/errors.ts'
 
-/** What disables the programs that print a token. */
 const off = 'off'
 
 const hint =

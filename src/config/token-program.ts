@@ -14,11 +14,9 @@ export const withoutTokens = (env: Environment): Environment =>
 
 const inShell = 'To see what it says, run the command in a shell.'
 
-/** How many lines of what a program said are shown: the last ones. */
 const maxLines = 20
 const maxLineLength = 200
 
-/** Returns what a program wrote to standard error, or how to see it. */
 function whatItSaid({ err = '' }: LineResult): string {
   const lines = err.split(/\r?\n/).filter(text => text.trim() !== '')
   if (lines.length === 0) return inShell

@@ -55,10 +55,8 @@ export const emptyTokenNote = (env: Environment): string =>
     ? 'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
     : 'MERGEQ_TOKEN is set but empty.'
 
-/** The usual time for reading a token from a pipe or a program, in milliseconds. */
 const readingTime = 10_000
 
-/** The settings that decide which token is used. */
 interface TokenSettings {
   readonly store: Store
   require(name: 'baseUrl' | 'profile'): Promise<string>
@@ -73,10 +71,8 @@ export const profileWords = (profile: string): readonly string[] =>
 export const describeTokenOwner = (origin: string, profile: string): string =>
   profile === 'default' ? origin : `${origin} in profile ${profile}`
 
-/** What finding a token needs of the operating system. */
 type TokenHost = Pick<Host, 'clock' | 'env' | 'files' | 'interrupted' | 'readLine'>
 
-/** How a token is read. */
 interface TokenReading {
   /** A program is run again that was not run after this time, in milliseconds since 1970. */
   readonly after?: number | undefined
@@ -84,12 +80,10 @@ interface TokenReading {
   readonly time: number
 }
 
-/** Where the token comes from. */
 export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'program' | 'store'
   /** The variable, the file, the program, or the file with the stored settings. */
   readonly from: string
-  /** The command line of the program. */
   readonly words?: readonly string[]
   /** The name of the source in messages: `MERGEQ_TOKEN`, `token-command (op)`. */
   readonly name: string
@@ -261,9 +255,7 @@ export async function findTokenSource(
   )
 }
 
-/** What a token is read with. */
 interface TokenReaderOptions {
-  /** Redacts the token in all output. */
   hide(secret: string): void
   warn(text: string): Promise<void>
   /** Whether messages name the token as an option of the library. */

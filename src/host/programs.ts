@@ -21,7 +21,6 @@ function ignoreInterrupts(): () => void {
   }
 }
 
-/** Returns the working directory, which execa requires; another directory if it was removed. */
 function existingDirectory(): string {
   try {
     return process.cwd()

@@ -16,7 +16,6 @@ export function readSettings(path: string, parse: (text: string) => JsonObject) 
   }
 }
 
-/** Writes a document to a new file of mode 0600. */
 export function writeSettings(
   path: string,
   document: JsonObject,

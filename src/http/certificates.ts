@@ -1,12 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { usageError } from '../base/errors.ts'
 
-/** A file with further certificate authorities. */
 export interface AuthoritiesFile {
   /** Where it was named, for messages: `--ca-file`. */
   readonly origin: string
   readonly path: string
-  /** Its text, in PEM. */
   readonly pem: string
   /** Whether the system names it, and not the user. */
   readonly isOfSystem?: boolean

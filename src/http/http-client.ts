@@ -18,11 +18,9 @@ export interface HttpClientOptions
   readonly rateLimit?: RateLimit | undefined
   /** Returns the certificates of further authorities, in PEM. Called when the first connection with TLS is opened. */
   readCertificates(): Promise<readonly string[]>
-  /** Returns the name of a setting as the caller writes it. */
   nameOf(setting: 'caFile' | 'timeout'): string
   /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
   readonly limit: number
-  /** Cancels all requests; its reason is the error to show. */
   readonly interrupted: AbortSignal
   isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
@@ -66,11 +64,9 @@ export interface Sending {
 /** What an attempt is sent with, and how far it came. */
 interface ObservedAttempt extends Attempt {
   readonly url: URL
-  /** The proxy, as messages name it. */
   readonly proxy: string | undefined
   /** Whether it was handed to a connection, as far as that is observed. */
   hasBegun: boolean
-  /** Whether the head of the response is there. */
   hasHead: boolean
 }
 
@@ -104,7 +100,6 @@ export class HttpClient {
     const url = new URL(request.url)
     // The error of a wrong proxy comes before anything is loaded.
     this.proxyFor(url)
-    /** Repeats that are not counted. */
     let outlasted = 0
     let silent = 0
     for (let attempts = 1; ; attempts++) {
@@ -238,7 +233,6 @@ export class HttpClient {
     }, silenceDelays[messages])
   }
 
-  /** Returns the failure of an attempt, or throws the reason of a signal. */
   private explainFailure(
     error: unknown,
     { request, url, proxy, limit, hasBegun, hasHead }: ObservedAttempt,
@@ -323,7 +317,6 @@ export class HttpClient {
     return { retryable: false, error: new MergeqError('unavailable', message, details) }
   }
 
-  /** Waits before the next attempt. Returns false when the request must not be repeated. */
   private async waitForRetry(
     result: HttpResponse | TransportError,
     { attempts, counted, silent }: Repeats,
@@ -357,7 +350,6 @@ export class HttpClient {
   }
 }
 
-/** How often a request was sent. */
 interface Repeats {
   readonly attempts: number
   /** How many of these are counted; undefined if the next one is not. */

@@ -20,7 +20,6 @@ export interface HttpRequest {
   readonly maxResponseSize: number
 }
 
-/** An HTTP response with its body decompressed. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
@@ -39,7 +38,6 @@ interface BodyLimit {
   readonly isCut?: boolean
 }
 
-/** The most bytes of the body of an error that are read. */
 export const maxErrorBody = 1024 * 1024
 
 export const responseTooLargeError = ({ host, max }: BodyLimit): MergeqError =>

@@ -11,11 +11,9 @@ function findVariable(env: Environment, upperCase: string) {
   return name === undefined ? undefined : { name, value: (env[name] ?? '').trim() }
 }
 
-/** Which proxy requests go through. */
 export interface ProxySource {
   /** The variable or the option that names it. */
   readonly name: string
-  /** What to do if it does not work. */
   readonly check: string
   /** Returns the proxy for a URL; undefined without one. Throws a usage error for an invalid address. */
   proxyFor(url: URL): URL | undefined
@@ -34,7 +32,6 @@ export function proxySource(env: Environment, given: string | undefined): ProxyS
   }
 }
 
-/** Returns the name of the variable that names the proxy. */
 export const proxyVariable = (env: Environment): string =>
   findVariable(env, 'HTTPS_PROXY')?.name ?? 'HTTPS_PROXY'
 
@@ -80,7 +77,6 @@ function parseProxy(address: string): URL | undefined {
   return Object.assign(url, { username: user, password })
 }
 
-/** Whether percent-encoded bytes are UTF-8. */
 function isDecodable(text: string): boolean {
   try {
     decodeURIComponent(text)
@@ -90,7 +86,6 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Returns the header with the login of a proxy; undefined without a login. */
 export function proxyAuthorization({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

@@ -1,9 +1,7 @@
 import type { Clock } from '../host/host.ts'
 
-/** How long a request may wait before it is sent. */
 interface Turn {
   readonly clock: Clock
-  /** Its reason is the error when it is aborted. */
   readonly signal: AbortSignal
   /** Returns the milliseconds after which the request is not sent any more. */
   remaining(): number
@@ -19,9 +17,7 @@ export interface Traffic {
   leave(): void
   /** Lets no request begin for some milliseconds: the service asked for that. */
   pause(delay: number, clock: Clock): void
-  /** The milliseconds until a request may begin. */
   pauseLeft(clock: Clock): number
-  /** Lets no request begin any more. */
   stop(): void
   isStopped(): boolean
 }
@@ -46,7 +42,6 @@ export function createTraffic({
 }: TrafficOptions): Traffic {
   const waiting = new Set<() => void>()
   let active = 0
-  /** By the clock that never jumps. */
   let pausedUntil = Number.NEGATIVE_INFINITY
   let isStopped = false
 

@@ -16,10 +16,8 @@ interface RequestInfo {
   readonly proxy: string | undefined
   readonly proxies: Pick<ProxySource, 'name' | 'check'>
   readonly began: boolean
-  /** The time limit of the attempt, in milliseconds. */
   readonly limit: number
   readonly node: string
-  /** Returns the name of a setting as the caller writes it. */
   nameOf(setting: 'caFile' | 'timeout'): string
 }
 
@@ -232,10 +230,8 @@ function failureAfterwards({ name, code = '' }: Errno, info: RequestInfo): Failu
   }
 }
 
-/** The code of the error of a loopback name that leads to another machine. */
 export const notLoopbackCode = 'MERGEQ_NOT_LOOPBACK'
 
-/** The code of the error that aborts an attempt when its time is over. */
 export const timeLimitCode = 'MERGEQ_TIME_IS_OVER'
 
 export const isTimeLimit = (error: unknown): boolean => asErrno(error).code === timeLimitCode

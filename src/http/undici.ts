@@ -37,7 +37,6 @@ const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1
 
 export interface Attempt {
   readonly request: HttpRequest
-  /** The headers of the request, the token among them. */
   readonly headers: Readonly<Record<string, string>>
   /** The time limit in milliseconds, without the upload. */
   readonly limit: number
@@ -49,7 +48,6 @@ export interface Attempt {
    * part of it.
    */
   readonly onBegin: (() => void) | undefined
-  /** Called when the head of the response is there. */
   onHead(): void
 }
 
@@ -184,9 +182,7 @@ export async function createTrust(certificates: readonly string[]): Promise<Secu
 interface ConnectOptions {
   /** Returns the proxy for a URL; undefined where the host is reached directly. */
   proxyFor(url: URL): URL | undefined
-  /** Returns whether a host is this machine. */
   isLoopback(hostname: string): boolean
-  /** The time limit for opening a connection, in milliseconds. */
   readonly limit?: number
   readonly secureContext?: SecureContext | undefined
 }

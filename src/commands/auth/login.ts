@@ -36,7 +36,6 @@ const tokenArgument: Input<undefined> = {
 /** The commands that a message prints name no queue. */
 const anyQueue = { repo: null, targetBranch: null } as const
 
-/** Says where the tokens of a service are made. */
 const tokenSource = (origin: string): readonly string[] =>
   origin === defaultOrigin
     ? [
@@ -45,7 +44,6 @@ const tokenSource = (origin: string): readonly string[] =>
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]
 
-/** Returns a command of the same profile. */
 const inProfile = ({ settings }: Pick<Cli, 'settings'>, ...words: readonly string[]): string =>
   settings.commandLine(words, anyQueue)
 

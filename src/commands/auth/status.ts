@@ -38,7 +38,6 @@ async function checkToken(token: Token, cli: Cli) {
   }
 }
 
-/** Returns the status of a token that was not rejected, in a sentence. */
 function statusLine(
   { source, isStored }: Token,
   {

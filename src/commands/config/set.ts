@@ -9,7 +9,6 @@ import { parseTokenCommand } from '../../config/token-command.ts'
 import { keyArgument, settingText } from './shared/key.ts'
 import { describeProfile } from './shared/profile.ts'
 
-/** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096
 
 export const definition = command({

@@ -31,7 +31,6 @@ export interface Outcome {
 /** What a command uses, and what several checks ask the service for once. */
 export interface Session extends Cli {
   probe(): Promise<ServiceProbe>
-  /** Reads the status of the service, without a token. */
   status(): Promise<ServiceStatus>
 }
 
@@ -91,14 +90,12 @@ async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome
   }
 }
 
-/** What one request to the service showed. */
 interface ServiceProbe {
   /** When the request was sent and when it ended, in milliseconds since 1970. */
   readonly sentAt: number
   readonly endedAt: number
   /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date?: number | undefined
-  /** The metrics of all queues that the token may read. */
   readonly metrics?: Uint8Array
   /** Why the request failed; undefined for a response with a status of 2xx. */
   readonly error?: MergeqError
@@ -174,7 +171,6 @@ async function checkToken({ client, probe }: Session): Promise<Outcome> {
 
 const day = 86_400_000
 
-/** Formats a difference of a minute or more. */
 const ageText = (difference: number): string =>
   difference < day ? formatRounded(difference) : pluralize(Math.round(difference / day), 'day')
 
@@ -261,7 +257,6 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
   }
 }
 
-/** Reads a setting that an earlier check has judged. */
 const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settings }: Session) =>
   settings.read(name).catch(() => undefined)
 

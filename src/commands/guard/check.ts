@@ -61,7 +61,6 @@ async function checkBranch(cli: Cli): Promise<string | undefined> {
   return undefined
 }
 
-/** Returns the push of the current branch; undefined without one. */
 async function currentPush(host: Host): Promise<PushedBranch | undefined> {
   const read = async (...args: string[]) => (await gitOutput(host, ...args))?.trim()
   const branch = await read('symbolic-ref', '--short', 'HEAD')

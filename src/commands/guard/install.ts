@@ -9,7 +9,6 @@ import { parentDirectory } from '../../config/store.ts'
 import { findOtherHook, howToAdd, lineToAdd, printLine, renderHook } from './install/hook.ts'
 import { findHookPath, installedHookRecord, printHook, readHook, shownHook } from './shared/hook-file.ts'
 
-/** Warns if the guard would not find every pull request in this checkout. */
 async function warnOfLimits({
   host,
   logger,

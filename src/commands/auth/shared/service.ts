@@ -16,6 +16,5 @@ export async function verifyToken(token: Token, cli: Cli): Promise<void> {
   await callOperation({ ...cli.client(), token: async () => token }, getMergeQueueMetrics, {})
 }
 
-/** Returns the request of a verification as a preview names it. */
 export const describeVerification = async ({ settings }: Pick<Cli, 'settings'>): Promise<string> =>
   `GET ${await settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`

@@ -31,7 +31,6 @@ export const keyArgument: FlagInput<{ readonly key: string; readonly name: Setti
   },
 }
 
-/** The arguments that name settings, by their keys. */
 export const keyArguments: FlagInput<readonly string[]> = {
   definitions: anyKey.definitions.map(definition => ({ ...definition, variadic: true })),
   read(args) {

@@ -33,7 +33,6 @@ export const lineToAdd = (failClosed: boolean): string =>
 export const howToAdd =
   'It must be before any command that reads standard input; later commands can read that input from $refs.'
 
-/** The hook of another program, and the file that names its folder. */
 interface OtherHook {
   readonly path: string
   readonly setIn: string

@@ -7,7 +7,6 @@ import { withoutTokens } from '../../../config/token-program.ts'
 import type { Host } from '../../../host/host.ts'
 import { columns, singleRecord } from '../../../output/view.ts'
 
-/** The comment that identifies the hook of mergeq. */
 export const hookMarker = '# mergeq guard:'
 
 /** Runs git in a folder, with its settings for hooks. Returns its output without the final newline; undefined if it fails. */
@@ -49,7 +48,6 @@ export async function readHook(path: string, advice: string, { files }: Host): P
 export const hookColumns = columns('hook', ['did', { title: 'RESULT' }])
 export const lineColumns = columns('line')
 
-/** What was done to the hook. */
 export const hookRecord = ownRecord({ hook: 'string', did: 'string' })
 
 /**
@@ -61,13 +59,11 @@ export const installedHookRecord = extended(hookRecord, {
   setIn: optional('string'),
 })
 
-/** What the commands print of a hook, in a dry run too. */
 export const shownHook = {
   records: [installedHookRecord, previewRecord],
   columns: [...hookColumns, ...lineColumns, ...columns('would')],
 }
 
-/** Prints what was done to the hook, and returns the exit code 0. */
 export async function printHook(
   hook: string,
   did: string,

@@ -19,7 +19,6 @@ import { readText } from '../../../values/text.ts'
 export interface PushedBranch {
   readonly branch: string
   readonly isDeletion: boolean
-  /** The commit that the remote has. */
   readonly from: string
 }
 
@@ -55,13 +54,10 @@ export const isQueuedRecord = (record: JsonObject): boolean =>
 /** The delay of a push; --timeout can lower it. */
 export const maxDelay: TimeLimit = { default: '3s', isMaximum: true }
 
-/** The most reads of a single pull request. */
 const maxSingleReads = 20
 
-/** The longest standard input that is read, in bytes. */
 const maxInput = 1024 * 1024
 
-/** What the checks of the pushed branches share. */
 interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
   readonly remoteUrl: string | undefined
@@ -88,7 +84,6 @@ interface NamedPush {
   readonly prs: readonly number[]
 }
 
-/** A pull request that a push would remove from the queue. */
 interface BlockingPullRequest {
   readonly push: PushedBranch
   readonly record: JsonObject
@@ -228,7 +223,6 @@ async function createBlockedPushError(
   )
 }
 
-/** Reads the branches that git writes to the standard input of the hook. */
 export async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
   if (input.terminal)
     throw usageError(
@@ -286,7 +280,6 @@ export async function guardPush(
   return typeof heads === 'string' ? heads : undefined
 }
 
-/** Returns the pull requests of each branch: those whose head is the commit that the remote has. */
 function namePushes(
   pushes: readonly PushedBranch[],
   heads: ReadonlyMap<string, string>,
