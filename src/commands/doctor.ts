@@ -7,7 +7,7 @@ import { exitCodeOf, isMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import { type Cli, command } from '../command/command.ts'
-import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
+import { factLines, type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
 import { pluralize } from '../values/format.ts'
 import {
@@ -135,8 +135,7 @@ function checklist(
   // At least the check of the CI job passes.
   if (verbose) for (const { check, found } of passed) lines.push([signSpan('PASS'), ` ${check}: ${found}`])
   else {
-    const width = Math.max(...[...setup.keys()].map(name => name.length))
-    for (const [name, found] of setup) lines.push(`  ${name.padEnd(width)}  ${found}`)
+    lines.push(...factLines([...setup]))
     lines.push([signSpan('PASS'), ` ${checkNames(passed.filter(({ check }) => !setup.has(check)))}`])
   }
   const absent = byResult('none')

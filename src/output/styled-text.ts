@@ -166,6 +166,15 @@ export const renderLines = (
   options: TerminalStyle & { readonly columns: number },
 ): string => lines.map(line => `${wrapLines(renderLine(line, options), options.columns)}\n`).join('')
 
+/** Returns a line for each fact that has a value: its name, and the values below each other. */
+export function factLines(
+  facts: readonly (readonly [name: string, value: string | Span | undefined])[],
+): readonly StyledLine[] {
+  const known = facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  const width = Math.max(...known.map(([name]) => name.length))
+  return known.map(([name, value]) => [styled(`  ${name.padEnd(width)}  `, 'dim'), value])
+}
+
 /** What a logger needs for a terminal. */
 export const textStyles = { applyStyle, renderLine, wrapLines }
 export type TextStyles = typeof textStyles

@@ -6,6 +6,7 @@ import {
   applyLink,
   applyStyle,
   renderLines,
+  type Style,
   stateSpan,
   stateStyle,
   styled,
@@ -134,7 +135,7 @@ export function createTableRenderer({ columns = [], rows: firstRows = [] }: Scre
       : canBeCut(format)
         ? truncate(text, width, keptEnd?.exec(text)?.[0])
         : text
-    const style = isProse || format === 'state' ? stateStyle(formatCell(value))?.style : undefined
+    const style = isProse || format === 'state' ? stateStyle(formatCell(value))?.style : dimStyle(column)
     return cut.split('\n').map(line => applyLink(applyStyle(line, style, color), link?.(value), links))
   }
   return {
@@ -171,6 +172,10 @@ export function createTableRenderer({ columns = [], rows: firstRows = [] }: Scre
     },
   }
 }
+
+/** What identifies and when it was is read after what happened. */
+const dimStyle = ({ format, title }: Column): Style | undefined =>
+  format === 'time' || format === 'age' || title === 'ID' || title === 'TEST RUN' ? 'dim' : undefined
 
 /** Renders a screen in parts of whole lines: heading, table, then footer. */
 export function* renderScreen(screen: Screen, options: TableOptions): Generator<string> {

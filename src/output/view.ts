@@ -123,8 +123,6 @@ export const screenHeadings = {
   'MERGED 1H': 'merged',
   OF: 'ofUnit',
   OWNER: 'codeowners',
-  PRS: 'pull_requests_impacted_last_7d',
-  RATE: 'failure_rate_last_7d',
   REASON: 'summary',
   RESULT: 'did',
   SERIES: 'series',

@@ -217,7 +217,7 @@ describe('shapes', () => {
       `flaky get ${id} ${org}`,
       'flaky-tests/get-test-details',
       { test: { id } },
-      /^a test without a name\n {2}id {6}\w{8}-/,
+      /^a test without a name\n {2}id {2}\w{8}-/,
     ],
     [
       `flaky list ${org}`,

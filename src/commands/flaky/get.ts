@@ -9,7 +9,14 @@ import { paramsOf, setOf } from '../../command/values.ts'
 import { createRateFormat } from '../../domain/failure-rates.ts'
 import { ownersOf } from '../../domain/owners.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
-import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
+import {
+  factLines,
+  linkSpan,
+  type Span,
+  type StyledLine,
+  stateSpan,
+  styled,
+} from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { type Facts, keyValueTable } from '../../output/view.ts'
 import { ageOf, describeSince, formatAgo, pluralize } from '../../values/format.ts'
@@ -66,8 +73,8 @@ function failureLine(test: JsonObject): readonly StyledLine[] {
   return parts.length === 0 ? [] : [`  failed in ${parts.join('; ')}`]
 }
 
-const link = (url: string | undefined): StyledLine | undefined =>
-  url === undefined ? undefined : [linkSpan(url, url)]
+const link = (url: string | undefined): Span | undefined =>
+  url === undefined ? undefined : linkSpan(url, url)
 
 /** What the record does not have is left out. */
 function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
@@ -75,25 +82,20 @@ function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
   const name = getString(test, 'name') ?? 'a test without a name'
   const variant = getString(test, 'variant') ?? ''
   const owners = ownersOf(test)
-  const properties: readonly (readonly [string, StyledLine | undefined])[] = [
-    ['owners', owners.length === 0 ? undefined : owners.join(', ')],
-    ['file', getString(test, 'file_path')],
-    ['suite', getString(test, 'parent')],
-    ['page', link(getString(test, 'html_url'))],
-    ['ticket', link(getString(test, 'ticket.html_url'))],
-    ['id', getString(test, 'id')],
-  ]
-  const width = Math.max(...properties.map(([title]) => title.length))
+  const id = getString(test, 'id')
   return [
     [styled(name, 'bold'), variant === '' ? '' : ` (${variant})`],
     ...statusLine(test, now),
     ...failureLine(test),
     ...(get(test, 'quarantined') === true ? ['  quarantined: its failures are ignored'] : []),
-    ...properties.flatMap(([title, value]): readonly StyledLine[] =>
-      value === undefined
-        ? []
-        : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
-    ),
+    ...factLines([
+      ['owners', owners.length === 0 ? undefined : owners.join(', ')],
+      ['file', getString(test, 'file_path')],
+      ['suite', getString(test, 'parent')],
+      ['page', link(getString(test, 'html_url'))],
+      ['ticket', link(getString(test, 'ticket.html_url'))],
+      ['id', id === undefined ? undefined : styled(id, 'dim')],
+    ]),
     ...failuresOf(test, date => ageOf(date, now, formatAgo)).flatMap(failure => failureBlock(failure, cli)),
   ]
 }

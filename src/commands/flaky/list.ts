@@ -55,7 +55,7 @@ const { priority: _, ...alwaysId } = idColumn
 /** The columns on a terminal: how bad a test is, whose it is, and its name. Where it is narrow, the rate goes first. */
 const failingScreenColumns = (rates: RateFormat): readonly Column[] => [
   { ...rateColumn(rates), priority: 5 },
-  ...columns(['pull_requests_impacted_last_7d', { title: 'PRS' }]),
+  ...columns('pull_requests_impacted_last_7d'),
   alwaysId,
   ownerColumn,
   ...columns(['status.value', { priority: 4, yieldsToText: true }]),
@@ -66,8 +66,8 @@ const failingScreenColumns = (rates: RateFormat): readonly Column[] => [
 
 const orderTexts: Readonly<Record<TestOrder, string>> = {
   impact: 'worst first (PRS)',
-  rate: 'highest failure rate first',
-  recent: 'last failure first',
+  rate: 'highest rate first',
+  recent: 'newest first',
   name: 'by name',
 }
 
@@ -120,8 +120,8 @@ function listEnding(
   }
   const count =
     total === shown
-      ? countRead(shown, 'failing test', !isBroken)
-      : `${formatInteger(shown)} of ${pluralize(total, 'failing test')}`
+      ? countRead(shown, 'test', !isBroken)
+      : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
   const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
   const id = getString(records[0], 'id')
   const start = id?.slice(0, 8) ?? ''
@@ -131,7 +131,7 @@ function listEnding(
     records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
   return {
     footer: [
-      `${count}, ${describeInWords(range, endsNow, since)}${order}. RATE, PRS: 7 days.`,
+      `${count}, ${describeInWords(range, endsNow, since)}${order}.`,
       ...(id === undefined ? [] : [`One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`]),
     ],
   }

@@ -19,7 +19,7 @@ const unhealthyColumns = [
 ]
 
 const unhealthyScreenColumns: readonly Column[] = [
-  ...columns('status.value', ['pull_requests_impacted_last_7d', { title: 'PRS', priority: 4 }]),
+  ...columns('status.value', ['pull_requests_impacted_last_7d', { priority: 4 }]),
   idColumn,
   ownerColumn,
   nameColumn,

@@ -19,7 +19,7 @@ export const nameColumn: Column = {
 
 /** The failure rate of a test, of the last 7 days, at a path of its record. */
 export const rateColumn = (rates: RateFormat, path = 'failure_rate_last_7d'): Column => ({
-  title: 'RATE',
+  title: 'RATE 7D',
   format: 'number',
   path,
   show: row => rates.format(row, path),

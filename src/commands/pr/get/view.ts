@@ -11,7 +11,7 @@ import { testRunOfEvent } from '../../../domain/test-run.ts'
 import { eventsOf, stateOfEvent } from '../../../domain/timeline.ts'
 import { orUnknownReason } from '../../../explain/findings.ts'
 import { readinessFindings } from '../../../explain/readiness.ts'
-import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
+import { factLines, linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import {
   anyPullRequestColumns,
   columns,
@@ -31,12 +31,9 @@ function shortText(record: JsonObject, key: string): string | undefined {
   return text === undefined ? undefined : shorten(text, maxTextLength)
 }
 
-/** Returns the priority with its number: `medium (100)`. */
-function priorityText(record: JsonObject): string | undefined {
-  const [name, value] = [shortText(record, 'priorityName'), getNumber(record, 'priorityValue')]
-  if (name === undefined) return value === undefined ? undefined : String(value)
-  return value === undefined ? name : `${name} (${value})`
-}
+/** Returns the name of the priority, or its number where it has none. */
+const priorityText = (record: JsonObject): string | undefined =>
+  shortText(record, 'priorityName') ?? getNumber(record, 'priorityValue')?.toString()
 
 /** Returns whether the pull request is submitted, where its state does not say so. */
 function submittedText(record: JsonObject, state: string): string | undefined {
@@ -128,35 +125,31 @@ function pullRequestSheet(
   },
 ): readonly StyledLine[] {
   const state = stateOf(record)
-  const title = shortText(record, 'prTitle')
+  const [title, head] = [shortText(record, 'prTitle'), shortText(record, 'prSha')]
   const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
   const problems =
     state === 'NOT_READY' ? orUnknownReason(readinessFindings(record, {}, targetBranch), { record, now }) : []
-  const properties = [
-    ['priority', priorityText(record)],
-    ['author', shortText(record, 'prAuthor')],
-    ['base branch', shortText(record, 'prBaseBranch')],
-    ['stack', isStacked(record, targetBranch) ? 'those below it are tested and merged with it' : undefined],
-    ['head commit', shortText(record, 'prSha')],
-    ['submitted', submittedText(record, state)],
-    ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
-    ...problems.map(({ message }) => ['not ready', message] as const),
-    ['estimate', shortText(record, 'estimate')],
-    ['time to merge', time],
-    ['page', page && linkSpan(page, page)],
-  ] as const
-  const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))
   return [
     [
       ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
       stateSpan(state === '' ? 'unknown state' : shorten(state)),
-      age,
+      styled(age, 'dim'),
       place,
     ],
     ...(title === undefined ? [] : [[styled(`  ${title}`, 'bold')]]),
-    ...properties.flatMap(([name, value]) =>
-      value === undefined ? [] : [[styled(`  ${name.padEnd(width)}  `, 'dim'), value]],
-    ),
+    ...factLines([
+      ['priority', priorityText(record)],
+      ['author', shortText(record, 'prAuthor')],
+      ['base branch', shortText(record, 'prBaseBranch')],
+      ['stack', isStacked(record, targetBranch) ? 'those below it are tested and merged with it' : undefined],
+      ['head commit', head === undefined ? undefined : styled(head, 'dim')],
+      ['submitted', submittedText(record, state)],
+      ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
+      ...problems.map(({ message }) => ['not ready', message] as const),
+      ['estimate', shortText(record, 'estimate')],
+      ['time to merge', time],
+      ['page', page && linkSpan(page, page)],
+    ]),
   ]
 }
 
