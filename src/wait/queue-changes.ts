@@ -68,10 +68,14 @@ export const departedEntries = (before: QueueSnapshot, after: QueueSnapshot): re
   [...before.entries.values()].filter(({ pr }) => !after.entries.has(pr))
 
 /**
- * Returns the change of an entry that left the queue. `record` is the pull request's record, read after
- * that; while it still shows the entry's state, the new state is null.
+ * Returns the change of an entry that left the queue; its state is empty if the queue never showed it. `record` is the pull
+ * request's record, read after that; while it still shows the entry's state, the new state is null.
  */
-export function departureChange(entry: QueueEntry, record: JsonObject | undefined, now: number): QueueChange {
+export function departureChange(
+  entry: Omit<QueueEntry, 'position'>,
+  record: JsonObject | undefined,
+  now: number,
+): QueueChange {
   const state = stateOf(record)
   const to = state === '' || state === entry.state ? null : state
   const at = changeTime(to === null ? undefined : record, now)
@@ -79,13 +83,6 @@ export function departureChange(entry: QueueEntry, record: JsonObject | undefine
   if (to === null || record === undefined) return { ...left, ...submitters(entry.record) }
   if (terminalOutcome(to) === undefined) return { ...left, ...submitters(record) }
   const { words, sentence } = explainState(record)
-  return { ...left, ...submitters(record), reason: sentence, ...words }
-}
-
-/** Returns the departure of a pull request that left before the first reading; `record` is that of its end. */
-export function earlierDeparture(pr: number, record: JsonObject, now: number): QueueChange {
-  const { words, sentence } = explainState(record)
-  const left = { pr, from: null, to: stateOf(record), at: changeTime(record, now), position: null }
   return { ...left, ...submitters(record), reason: sentence, ...words }
 }
 

@@ -4,10 +4,11 @@ import { withTimeline } from '../api/reads/extra-reads.ts'
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { isPermanent, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
-import { mapConcurrent, memoize } from '../base/scheduling.ts'
+import { mapConcurrent } from '../base/scheduling.ts'
 import type { QueueActivity } from '../domain/metrics/last-hour.ts'
 import type { QueueEntry } from '../domain/queue-entries.ts'
 import type { Queue } from '../values/repository.ts'
+import type { DepartureReader } from './earlier-departures.ts'
 import {
   departedEntries,
   departureChange,
@@ -57,16 +58,11 @@ async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceCli
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
 export function createQueueReader(values: Queue, options: ReaderOptions): QueueReader {
-  const { atOnce, share = ask => ask() } = options
+  const { since, atOnce, share = ask => ask() } = options
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
-  const readEnds = memoize(async () => {
-    const { since } = options
-    if (since === undefined) return async () => []
-    const { createDepartureReader } = await import('./earlier-departures.ts')
-    return createDepartureReader(values, since)
-  })
+  let earlier: DepartureReader | undefined
   return async (client, limits = {}) => {
     const ask = () => requestQueue(client, values, { limits })
     const { queue, at, date = at } = (await share(ask)) ?? (await ask())
@@ -77,7 +73,9 @@ export function createQueueReader(values: Queue, options: ReaderOptions): QueueR
     const work = (entry: QueueEntry) => readDeparture(entry, values, client)
     for await (const change of mapConcurrent(departedEntries(last, after), atOnce, work))
       departures.push(change)
-    const ends = await (await readEnds())(client, { after, departures, unlistedStates, date })
+    if (since !== undefined)
+      earlier ??= new (await import('./earlier-departures.ts')).DepartureReader(values, since)
+    const ends = (await earlier?.read(client, after, departures, unlistedStates, date)) ?? []
     const isFirst = before === undefined
     before = after
     for (const { pr } of ends) if (pr !== null) unlistedStates.delete(pr)

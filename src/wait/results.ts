@@ -20,9 +20,10 @@ import { formatDuration, shorten } from '../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../values/repository.ts'
 import { causeTime } from './readings.ts'
-import type { Wait } from './wait.ts'
+import type { SubmitOptions, Wait } from './wait.ts'
 import { unwatchedNote } from './wait-errors.ts'
 import {
+  type Attempt,
   absenceOf,
   isBetweenAttempts,
   isPaused,
@@ -87,7 +88,7 @@ export async function createResult(
   readsFailingChecks = true,
 ): Promise<WaitResult> {
   const { client, options, submitOptions, time } = wait
-  const { attempt } = tracked
+  const { attempt, record: read, seen } = tracked
   const { pr, repo, targetBranch } = tracked.pullRequest
   const { outcome, failure } = end
   const elapsed = time.elapsed()
@@ -95,53 +96,50 @@ export async function createResult(
     given => given !== undefined && isSameRepository(given, repo),
     () => false,
   )
-  const isFailed = outcome === 'failed' || (outcome === 'left' && tracked.seen.state === 'FAILED')
-  const isOver =
-    outcome === 'cancelled' ||
-    isFailed ||
-    (outcome === 'left' && isFailedOrCancelled(tracked.seen.state ?? ''))
-  const { failingChecks, words, sentence } = await readCause(tracked, wait, isOver && readsFailingChecks)
-  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? isOver)
-  const kind = outcome === 'error' ? failure?.kind : mayBeMerged ? 'unknown-outcome' : kindOfOutcome[outcome]
-  const exit = failure?.exit ?? exitCodeOf(kind ?? 'internal')
-  const kept = tracked.seen.state === 'MERGED' ? submittedHead(attempt) : attempt.head
-  const head = options.head ?? kept
-  const isUnwatched = outcome === 'timed-out' && options.head !== undefined
-  const unread = words.mayBeMerged === null ? 'Why it ended could not be read. ' : ''
-  const note = mayBeMerged
-    ? `${unread}It may have merged all the same. Look at ${targetBranch} before you submit it again`
-    : isUnwatched
-      ? unwatchedNote
-      : end.note
-  const cause = isOver && failingChecks.length === 0 ? sentence : undefined
+  const endState = outcome === 'left' ? (seen.state ?? '') : outcome.toUpperCase()
+  const hasFailed = isFailedOrCancelled(endState)
+  const { failingChecks, words, sentence } = await readCause(tracked, wait, hasFailed && readsFailingChecks)
+  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? hasFailed)
+  const kind = mayBeMerged ? 'unknown-outcome' : outcome === 'error' ? 'internal' : kindOfOutcome[outcome]
+  const exit = failure?.exit ?? exitCodeOf(kind)
+  const cause = hasFailed && failingChecks.length === 0 ? sentence : undefined
+  let { note } = end
+  if (mayBeMerged) {
+    const unread = words.mayBeMerged === null ? 'Why it ended could not be read. ' : ''
+    note = `${unread}It may have merged all the same. Look at ${targetBranch} before you submit it again`
+  } else if (outcome === 'timed-out' && options.head !== undefined) note = unwatchedNote
   const remarks = [cause?.replace(/\.$/, ''), note].filter(remark => remark !== undefined).join('. ')
+  const kept = seen.state === 'MERGED' ? submittedHead(attempt) : attempt.head
   const ended = { ...end, ...(remarks !== '' && { note: remarks }) }
-  const reason = describeEnd(tracked, ended, elapsed, { head })
+  const reason = describeEnd(tracked, ended, elapsed, { head: options.head ?? kept })
   const record = {
     type: 'result',
     pr,
     // A script needs the repository to pass such a result to another command.
     ...(isDefaultRepository ? {} : { repo: repositoryName(repo) }),
-    title: getString(tracked.record, 'prTitle') ?? null,
+    title: getString(read, 'prTitle') ?? null,
     url: urlOfPullRequest(repo, pr),
     outcome,
-    state: tracked.seen.state ?? null,
+    state: seen.state ?? null,
     reason: failure?.message ?? reason,
-    ...(isFailed && {
+    ...(endState === 'FAILED' && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
-    ...(isOver && words),
-    ...(isStacked(tracked.record, targetBranch) && { stacked: true }),
-    ...(submitOptions && { submitted: wasSubmitted(attempt) }),
-    ...(submitOptions &&
-      attempt.number === 1 &&
-      attempt.wasQueued !== undefined && { wasQueued: attempt.wasQueued }),
-    ...(submitOptions?.attempts !== undefined && { attempts: attempt.number }),
+    ...(hasFailed && words),
+    ...(isStacked(read, targetBranch) && { stacked: true }),
+    ...(submitOptions && submissionFields(attempt, submitOptions)),
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
-  return { tracked, end, exit, mayBeMerged: isOver && mayBeMerged, reason, failingChecks, record }
+  return { tracked, end, exit, mayBeMerged: hasFailed && mayBeMerged, reason, failingChecks, record }
 }
+
+/** What a result says of the submissions of a pull request. */
+const submissionFields = (attempt: Attempt, { attempts }: SubmitOptions) => ({
+  submitted: wasSubmitted(attempt),
+  ...(attempt.number === 1 && attempt.wasQueued !== undefined && { wasQueued: attempt.wasQueued }),
+  ...(attempts !== undefined && { attempts: attempt.number }),
+})
 
 /** Returns the sentence about what the service says; undefined if it says nothing. */
 const sentenceOf = ({ words, sentence }: Explained): string | undefined =>

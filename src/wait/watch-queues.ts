@@ -18,13 +18,6 @@ export interface WatchedQueue {
   readonly state?: string
 }
 
-/** Times are in milliseconds. */
-interface WatchOptions {
-  readonly interval: number
-  readonly limit: WaitTime
-  readonly giveUpAfter: number
-}
-
 interface WatchJudgement extends Judgement<WatchedQueue> {
   readonly update?: QueueUpdate
 }
@@ -48,11 +41,12 @@ export interface QueuesView {
  */
 export async function pollQueues(
   watched: readonly WatchedQueue[],
-  { interval, limit, giveUpAfter }: WatchOptions,
+  times: { readonly interval: number; readonly limit: WaitTime; readonly giveUpAfter: number },
   view: QueuesView,
   client: ServiceClient,
   out: Pick<Output, 'isClosed'>,
 ): Promise<number> {
+  const { interval, limit, giveUpAfter } = times
   const { host } = client
   const { sleep } = view
   const codes: number[] = []
@@ -60,7 +54,7 @@ export async function pollQueues(
   /** When each queue that is still watched was last read. */
   const readAt = new Map(watched.map(({ place }) => [place, startedAt]))
   /** The queues that the last round did not read. */
-  let unread: readonly Queue[] = []
+  let unread: Queue[] = []
   const lastRead = ({ place }: WatchedQueue) => readAt.get(place) ?? startedAt
   const oldest = (places: readonly Queue[] = [...readAt.keys()]) =>
     limit.elapsed() - Math.min(...places.map(place => readAt.get(place) ?? startedAt))
@@ -71,18 +65,15 @@ export async function pollQueues(
     // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
     const readings = await readEach(inTurn, ({ read }) => read(client, { maxRetries: 0 }), limit)
     const byItem = new Map(inTurn.map((item, index) => [item, readings[index]]))
-    const wasRead = (item: WatchedQueue) => {
-      const reading = byItem.get(item)
-      return reading !== undefined && 'value' in reading
-    }
-    const places = items.filter(wasRead).map(({ place }) => place)
-    for (const place of places) readAt.set(place, limit.elapsed())
-    unread = items.filter(item => !wasRead(item)).map(({ place }) => place)
+    unread = []
+    for (const [{ place }, reading] of byItem)
+      if (reading !== undefined && 'value' in reading) readAt.set(place, limit.elapsed())
+      else unread.push(place)
     // A failure that cut the round says nothing about the queues that it left out, as long as others are read.
     const seen = new Set<MergeqError>()
     return items.map(item => {
       const reading = byItem.get(item)
-      if (places.length === 0 || reading === undefined || 'value' in reading) return reading
+      if (unread.length === items.length || reading === undefined || 'value' in reading) return reading
       if (seen.has(reading.failure)) return undefined
       seen.add(reading.failure)
       return reading
