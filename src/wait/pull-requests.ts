@@ -10,6 +10,7 @@ import { queueName } from '../values/repository.ts'
 import { afterCancellation, afterOutage, afterReading, endWait } from './machine.ts'
 import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
 import { readPullRequests } from './readings.ts'
+import type { Submitter } from './submissions.ts'
 import type { Wait, WaitObserver } from './wait.ts'
 import {
   absenceOf,
@@ -38,8 +39,10 @@ export async function waitForPullRequests(
   wait: Wait,
   observer: WaitObserver,
 ): Promise<void> {
-  const { options, client, time } = wait
+  const { options, client, time, submitOptions } = wait
   const { clock, interrupted } = client.host
+  const submitter =
+    submitOptions && new (await import('./submissions.ts')).Submitter(submitOptions, wait, observer)
   let waiting = all
   let rounds = 0
   try {
@@ -47,7 +50,7 @@ export async function waitForPullRequests(
       items: all,
       read(items) {
         rounds++
-        return readRound(items, wait, observer)
+        return readRound(items, wait, submitter)
       },
       judge(before, { tried, observation }, lasted) {
         const step = tried ?? { item: afterOutage(before, lasted) }
@@ -78,12 +81,9 @@ export async function waitForPullRequests(
 async function readRound(
   items: readonly TrackedPullRequest[],
   wait: Wait,
-  observer: WaitObserver,
+  submitter: Submitter | undefined,
 ): Promise<readonly (Reading<RoundReading> | undefined)[]> {
-  const { submitOptions } = wait
-  const tries =
-    submitOptions &&
-    (await (await import('./submissions.ts')).submitDue(items, submitOptions, wait, observer))
+  const tries = await submitter?.submitDue(items)
   const stepOf = (item: TrackedPullRequest): Reading<Step> => tries?.get(item) ?? { value: { item } }
   const readable = items.flatMap(before => {
     const tried = stepOf(before)

@@ -25,161 +25,226 @@ import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reas
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { formatInstant } from '../values/format.ts'
+import type { PullRequest } from '../values/pull-request.ts'
 import { nameOfRecord } from './evidence.ts'
 import { afterSubmission, beginAttempt, type SubmissionEvent } from './machine.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
 import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
 import { type DuePullRequest, isDue, type Step, type TrackedPullRequest } from './wait-state.ts'
 
-/**
- * Submits the pull requests that are due, one after the other. Returns how each that it tried stands then, or its error if
- * nothing was sent: then a later round may try again. The error of an outage counts for the rest, too.
- */
-export async function submitDue(
-  all: readonly TrackedPullRequest[],
-  submitOptions: SubmitOptions,
-  wait: Wait,
-  observer: WaitObserver,
-): Promise<ReadonlyMap<TrackedPullRequest, Reading<Step>>> {
-  const { client, time, options } = wait
-  const now = time.elapsed()
-  const due = all.filter(isDue).filter(({ phase }) => (phase.pause?.until ?? 0) <= now)
-  const tries = new Map<TrackedPullRequest, Reading<Step>>()
-  let outage: Reading<never> | undefined
-  for (const tracked of due) {
-    client.host.interrupted.throwIfAborted()
-    if (!time.hasTime()) break
-    const tried = outage ?? (await readingOf(() => submit(tracked, submitOptions, wait, observer)))
-    tries.set(tracked, tried)
-    if ('value' in tried) continue
-    if (isPassing(tried.failure)) outage = tried
-    else if (options.stopsOnError || isPermanent(tried.failure)) break
-  }
-  return tries
-}
-
-async function submit(
-  tracked: DuePullRequest,
-  submitOptions: SubmitOptions,
-  wait: Wait,
-  observer: WaitObserver,
-): Promise<Step> {
-  const { pullRequest } = tracked
-  try {
-    const { failure, ...step } = await submitUnlessDone(tracked, submitOptions, wait, observer)
-    wait.tried.set(pullRequest, { sent: step.item.attempt.sent, failure })
-    return step
-  } catch (error) {
-    const failed = toMergeqError(error)
-    const failure = (await observer.explainFailure?.(failed, pullRequest)) ?? failed
-    wait.tried.set(pullRequest, { failure })
-    const isLast = isPermanent(failure) || (wait.options.stopsOnError && !isPassing(failure))
-    if (isLast) await observer.reportUnfinished?.(wait.tried)
-    throw failure
-  }
-}
-
-/** Reads the record of a pull request, and submits it, unless that says otherwise. Returns the error that ended it, too. */
-async function submitUnlessDone(
-  tracked: DuePullRequest,
-  submitOptions: SubmitOptions,
-  wait: Wait,
-  observer: WaitObserver,
-): Promise<Step & { readonly failure?: MergeqError | undefined }> {
-  const { client, time } = wait
-  const isAgain = tracked.attempt.previous !== undefined
-  const { record: read, sandboxSpeed } = await readCurrent(tracked, isAgain, wait)
-  // What is older than the end of the attempt before says nothing, but a merge.
-  const record = isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED' ? undefined : read
-  const current = { ...tracked, record: record ?? tracked.record }
-  const decision = await decide(tracked, { record, sandboxSpeed }, submitOptions, wait, observer)
-  if ('event' in decision) return afterSubmission(current, decision.event, wait)
-  const isQueued = isInQueue(record)
-  const item = beginAttempt(current, record, isQueued, wait)
-  if (isQueued && submitOptions.attempts !== undefined) {
-    await reportAttempt(item, 'It was in the queue already.', wait, observer)
-    const before = isAgain ? tracked.record : undefined
-    return afterSubmission(item, { type: 'in the queue', record, before }, wait)
-  }
-  if (!time.hasTime()) return { item: tracked }
-  await reportAttempt(item, decision.reason, wait, observer)
-  const event = await send(item, record, submitOptions, wait)
-  const step = afterSubmission(item, event, wait)
-  if (isQueued && record !== undefined && step.end === undefined)
-    await client.logger.info(describeResubmission(tracked.pullRequest, record, submitOptions.params))
-  const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
-  return { ...step, failure: isLast ? event.failure : undefined }
-}
-
-/** What was read of a pull request before its submission. */
+/** The record of a pull request from before a submission, and the speed of a sandbox. */
 interface Current {
   readonly record?: JsonObject | undefined
   readonly sandboxSpeed?: number | undefined
 }
 
-/**
- * Says why a pull request is submitted, or else what happens to it: only one that has not merged, may be submitted (again)
- * and still has the head that is meant is submitted, and after its pause.
- */
-async function decide(
-  tracked: DuePullRequest,
-  { record, sandboxSpeed }: Current,
-  submitOptions: SubmitOptions,
-  wait: Wait,
-  observer: WaitObserver,
-): Promise<{ readonly event: SubmissionEvent } | { readonly reason: string }> {
-  const { attempt, pullRequest } = tracked
-  const { time, client } = wait
-  if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
-  const why =
-    attempt.previous === undefined || isInQueue(record)
-      ? { reason: 'It was submitted.', pause: 0 }
-      : await whySubmitAgain(tracked, record, submitOptions, wait)
-  if (why === undefined) return { event: { type: 'not again', record } }
-  const head = await findMovedHead(tracked, record, wait)
-  if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
-  const after = nameOfRecord(record ?? {})
-  const wasPaused = tracked.phase.pause?.after === after
-  if (why.pause === 0 || wasPaused) return why
-  const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
-  const until = formatInstant(client.host.clock.now() + pause)
-  if (pause >= time.remaining()) {
-    const note = `The time limit is before the next attempt. Submit it again after ${until}`
-    return { event: { type: 'not again', record, note } }
+/** The shortest pause against a sandbox, whose speed divides pauses, in milliseconds. */
+const minSandboxPause = 1_000
+
+/** Submits the pull requests of a wait. */
+export class Submitter {
+  private readonly options: SubmitOptions
+  private readonly wait: Wait
+  private readonly observer: WaitObserver
+  /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
+  private readonly reported = new Map<PullRequest, number>()
+
+  constructor(options: SubmitOptions, wait: Wait, observer: WaitObserver) {
+    this.options = options
+    this.wait = wait
+    this.observer = observer
   }
-  await observer.reportPause(pullRequest, attempt.number + 1, why.reason, until)
-  return { event: { type: 'pause', pause: { until: time.elapsed() + pause, after } } }
-}
 
-async function reportAttempt(
-  { pullRequest, attempt: { number } }: TrackedPullRequest,
-  reason: string,
-  { submitOptions, reportedAttempts }: Wait,
-  observer: WaitObserver,
-): Promise<void> {
-  if (submitOptions?.attempts === undefined || reportedAttempts.get(pullRequest) === number) return
-  reportedAttempts.set(pullRequest, number)
-  await observer.reportAttempt(pullRequest, number, reason)
-}
+  /**
+   * Submits the pull requests that are due, one after the other. Returns how each that it tried stands then, or its error if
+   * nothing was sent: then a later round may try again. The error of an outage counts for the rest, too.
+   */
+  async submitDue(
+    all: readonly TrackedPullRequest[],
+  ): Promise<ReadonlyMap<TrackedPullRequest, Reading<Step>>> {
+    const { client, time, options } = this.wait
+    const now = time.elapsed()
+    const due = all.filter(isDue).filter(({ phase }) => (phase.pause?.until ?? 0) <= now)
+    const tries = new Map<TrackedPullRequest, Reading<Step>>()
+    let outage: Reading<never> | undefined
+    for (const tracked of due) {
+      client.host.interrupted.throwIfAborted()
+      if (!time.hasTime()) break
+      const tried = outage ?? (await readingOf(() => this.submit(tracked)))
+      tries.set(tracked, tried)
+      if ('value' in tried) continue
+      if (isPassing(tried.failure)) outage = tried
+      else if (options.stopsOnError || isPermanent(tried.failure)) break
+    }
+    return tries
+  }
 
-/** Reads the record of a pull request, of one that left the queue with its timeline, and the speed of a sandbox. */
-async function readCurrent(
-  { pullRequest }: TrackedPullRequest,
-  includeTimeline: boolean,
-  { client, limits }: Wait,
-): Promise<Current> {
-  const params = { ...pullRequest, ...(includeTimeline && { includeTimeline }) }
-  try {
-    const { response, sandboxSpeed } = await callOperation(client, getSubmittedPullRequest, params, {
-      limits,
-    })
-    const [read] = response.records
-    // That it has no timeline is known, too.
-    return { record: includeTimeline && read !== undefined ? { timeline: [], ...read } : read, sandboxSpeed }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isNotFound(failure)) return {}
-    throw failure
+  private async submit(tracked: DuePullRequest): Promise<Step> {
+    const { pullRequest } = tracked
+    const { tried, options } = this.wait
+    try {
+      const { failure, ...step } = await this.submitUnlessDone(tracked)
+      tried.set(pullRequest, { sent: step.item.attempt.sent, failure })
+      return step
+    } catch (error) {
+      const failed = toMergeqError(error)
+      const failure = (await this.observer.explainFailure?.(failed, pullRequest)) ?? failed
+      tried.set(pullRequest, { failure })
+      const isLast = isPermanent(failure) || (options.stopsOnError && !isPassing(failure))
+      if (isLast) await this.observer.reportUnfinished?.(tried)
+      throw failure
+    }
+  }
+
+  /** Reads the record of a pull request, and submits it, unless that says otherwise. Returns the error that ended it, too. */
+  private async submitUnlessDone(
+    tracked: DuePullRequest,
+  ): Promise<Step & { readonly failure?: MergeqError | undefined }> {
+    const { wait } = this
+    const { attempts, params } = this.options
+    const isAgain = tracked.attempt.previous !== undefined
+    const { record: read, sandboxSpeed } = await this.readCurrent(tracked, isAgain)
+    // What is older than the end of the attempt before says nothing, but a merge.
+    const saysNothing = isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED'
+    const record = saysNothing ? undefined : read
+    const current = { ...tracked, record: record ?? tracked.record }
+    const decision = await this.decide(tracked, { record, sandboxSpeed })
+    if ('event' in decision) return afterSubmission(current, decision.event, wait)
+    const isQueued = isInQueue(record)
+    const item = beginAttempt(current, record, isQueued, wait)
+    if (isQueued && attempts !== undefined) {
+      await this.reportAttempt(item, 'It was in the queue already.')
+      const before = isAgain ? tracked.record : undefined
+      return afterSubmission(item, { type: 'in the queue', record, before }, wait)
+    }
+    if (!wait.time.hasTime()) return { item: tracked }
+    await this.reportAttempt(item, decision.reason)
+    const event = await this.send(item, record)
+    const step = afterSubmission(item, event, wait)
+    if (isQueued && record !== undefined && step.end === undefined)
+      await wait.client.logger.info(describeResubmission(tracked.pullRequest, record, params))
+    const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
+    return { ...step, failure: isLast ? event.failure : undefined }
+  }
+
+  /**
+   * Says why a pull request is submitted, or else what happens to it: only one that has not merged, may be submitted (again)
+   * and still has the head that is meant is submitted, and after its pause.
+   */
+  private async decide(
+    tracked: DuePullRequest,
+    { record, sandboxSpeed }: Current,
+  ): Promise<{ readonly event: SubmissionEvent } | { readonly reason: string }> {
+    const { attempt, pullRequest, phase } = tracked
+    const { time, client } = this.wait
+    if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
+    const why =
+      attempt.previous === undefined || isInQueue(record)
+        ? { reason: 'It was submitted.', pause: 0 }
+        : await this.whyAgain(tracked, record)
+    if (why === undefined) return { event: { type: 'not again', record } }
+    const head = await this.findMovedHead(tracked, record)
+    if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
+    const after = nameOfRecord(record ?? {})
+    if (why.pause === 0 || phase.pause?.after === after) return why
+    const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
+    const until = formatInstant(client.host.clock.now() + pause)
+    if (pause >= time.remaining()) {
+      const note = `The time limit is before the next attempt. Submit it again after ${until}`
+      return { event: { type: 'not again', record, note } }
+    }
+    await this.observer.reportPause(pullRequest, attempt.number + 1, why.reason, until)
+    return { event: { type: 'pause', pause: { until: time.elapsed() + pause, after } } }
+  }
+
+  private async reportAttempt({ pullRequest, attempt }: DuePullRequest, reason: string): Promise<void> {
+    const { number } = attempt
+    if (this.options.attempts === undefined || this.reported.get(pullRequest) === number) return
+    this.reported.set(pullRequest, number)
+    await this.observer.reportAttempt(pullRequest, number, reason)
+  }
+
+  /** Reads the record of a pull request, of one that left the queue with its timeline. */
+  private async readCurrent({ pullRequest }: DuePullRequest, includeTimeline: boolean): Promise<Current> {
+    const { client, limits } = this.wait
+    const params = { ...pullRequest, ...(includeTimeline && { includeTimeline }) }
+    try {
+      const called = await callOperation(client, getSubmittedPullRequest, params, { limits })
+      const { sandboxSpeed } = called
+      const [read] = called.response.records
+      // That it has no timeline is known, too.
+      const record = includeTimeline && read !== undefined ? { timeline: [], ...read } : read
+      return { record, sandboxSpeed }
+    } catch (error) {
+      if (isNotFound(toMergeqError(error))) return {}
+      throw error
+    }
+  }
+
+  /**
+   * Returns why a pull request is submitted again, and after which pause in milliseconds; undefined if its record does not
+   * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
+   */
+  private async whyAgain(
+    { pullRequest, attempt }: DuePullRequest,
+    record: JsonObject | undefined,
+  ): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
+    const { client, limits } = this.wait
+    if (record === undefined) return undefined
+    const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
+    const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
+    if (!isSubmittedAgain(record, run, this.options.resubmit)) return undefined
+    const explained = explainState(record, run)
+    return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
+  }
+
+  /** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
+  private async findMovedHead(
+    { pullRequest, attempt }: DuePullRequest,
+    record: JsonObject | undefined,
+  ): Promise<string | undefined> {
+    const { client, options } = this.wait
+    if (options.head !== undefined) return findOtherHead(pullRequest, record, options.head, client)
+    if (attempt.head === undefined) return undefined
+    const found = await findHead(pullRequest, record, client)
+    const commit = 'commit' in found ? found.commit : getString(record, 'prSha')
+    return isOtherCommit(commit, attempt.head) ? commit : undefined
+  }
+
+  /** Sends the submission of a pull request. Returns what came of it; throws if it is to be sent in a later round. */
+  private async send(
+    { pullRequest, attempt }: DuePullRequest,
+    before: JsonObject | undefined,
+  ): Promise<SubmissionEvent> {
+    const { client, limits, options, time } = this.wait
+    const { clock } = client.host
+    const startedAt = clock.now()
+    // The head before the first submission may be that of a record that does not follow it.
+    const head = options.head ?? (attempt.previous === undefined ? attempt.queuedHead : attempt.head)
+    try {
+      const values = { ...pullRequest, ...this.options.params }
+      const sent = await callOperation(client, submitPullRequest, values, { limits, head })
+      if (sent.wasQueued === true) return { type: 'in the queue', record: sent.response.records[0], before }
+      return { type: 'accepted', before, sent: { from: sent.sentAt ?? startedAt, to: clock.now() } }
+    } catch (error) {
+      const failure = failureOrThrow(error)
+      const { delivery, sentState, sentAt: from = startedAt, status } = failure.details
+      if (failure.kind === 'stale')
+        return { type: 'head moved', head: failure.details.head, note: 'It was not submitted.' }
+      if (delivery === 'unknown') {
+        const isLast =
+          failure.kind !== 'unknown-outcome' || giveUpLimit(options.giveUpAfter, time, client) <= 0
+        return { type: 'unanswered', before, sent: { from, to: clock.now() }, failure, isLast }
+      }
+      if (failure.kind === 'refused') {
+        const { record } = await tryRead(client, getSubmittedPullRequest, pullRequest, { limits })
+        if (stateOf(record) === 'MERGED') return { type: 'merged before', record }
+      }
+      // What was certainly not applied is submitted in a later round; what was replayed already is not.
+      const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
+      if (isPassing(failure) && !isUnsent) return { type: 'refused', failure }
+      throw failure
+    }
   }
 }
 
@@ -187,79 +252,6 @@ const isInQueue = (record: JsonObject | undefined): boolean =>
   record !== undefined &&
   record.isCurrentlySubmittedToQueue !== false &&
   outcomeOfRecord(record) === 'pending'
-
-/**
- * Returns why a pull request is submitted again, and after which pause in milliseconds; undefined if its record does not
- * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
- */
-async function whySubmitAgain(
-  { pullRequest, attempt }: TrackedPullRequest,
-  record: JsonObject | undefined,
-  { resubmit }: SubmitOptions,
-  { client, limits }: Wait,
-): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
-  if (record === undefined) return undefined
-  const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
-  const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
-  if (!isSubmittedAgain(record, run, resubmit)) return undefined
-  const explained = explainState(record, run)
-  return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
-}
-
-/** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
-async function findMovedHead(
-  { pullRequest, attempt }: TrackedPullRequest,
-  record: JsonObject | undefined,
-  { client, options }: Wait,
-): Promise<string | undefined> {
-  if (options.head !== undefined) return findOtherHead(pullRequest, record, options.head, client)
-  if (attempt.head === undefined) return undefined
-  const found = await findHead(pullRequest, record, client)
-  const commit = 'commit' in found ? found.commit : getString(record, 'prSha')
-  return isOtherCommit(commit, attempt.head) ? commit : undefined
-}
-
-/** The shortest pause against a sandbox, whose speed divides pauses, in milliseconds. */
-const minSandboxPause = 1_000
-
-/** Sends the submission of a pull request. Returns what came of it; throws if it is to be sent in a later round. */
-async function send(
-  { pullRequest, attempt }: TrackedPullRequest,
-  before: JsonObject | undefined,
-  { params }: SubmitOptions,
-  { client, limits, options, time }: Wait,
-): Promise<SubmissionEvent> {
-  const { clock } = client.host
-  const startedAt = clock.now()
-  try {
-    const values = { ...pullRequest, ...params }
-    // The head before the first submission may be that of a record that does not follow it.
-    const head = options.head ?? (attempt.previous === undefined ? attempt.queuedHead : attempt.head)
-    const {
-      sentAt: from = startedAt,
-      wasQueued,
-      response,
-    } = await callOperation(client, submitPullRequest, values, { limits, head })
-    if (wasQueued === true) return { type: 'in the queue', record: response.records[0], before }
-    return { type: 'accepted', before, sent: { from, to: clock.now() } }
-  } catch (error) {
-    const failure = failureOrThrow(error)
-    const { delivery, sentState, sentAt: from = startedAt, status, head } = failure.details
-    if (failure.kind === 'stale') return { type: 'head moved', head, note: 'It was not submitted.' }
-    if (delivery === 'unknown') {
-      const isLast = failure.kind !== 'unknown-outcome' || giveUpLimit(options.giveUpAfter, time, client) <= 0
-      return { type: 'unanswered', before, sent: { from, to: clock.now() }, failure, isLast }
-    }
-    if (failure.kind === 'refused') {
-      const { record } = await tryRead(client, getSubmittedPullRequest, pullRequest, { limits })
-      if (stateOf(record) === 'MERGED') return { type: 'merged before', record }
-    }
-    // What was certainly not applied is submitted in a later round; what was replayed already is not.
-    const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
-    if (isPassing(failure) && !isUnsent) return { type: 'refused', failure }
-    throw failure
-  }
-}
 
 /** The time of the cancellation of an outdated submission, in milliseconds, also when that of the wait is over. */
 const cancellationTime = 30_000

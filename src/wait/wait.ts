@@ -40,8 +40,6 @@ export interface Wait {
     PullRequest,
     { readonly sent?: Sending | undefined; readonly failure?: MergeqError | undefined }
   >
-  /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
-  readonly reportedAttempts: Map<PullRequest, number>
   /** The pull requests whose failing checks were read. */
   readonly failingReads: Set<PullRequest>
   /** What the waits of the same client read. */
@@ -65,7 +63,6 @@ export function startWait(
     readSeveral: severalReader(client),
     unreadableQueues: new Set(),
     tried: new Map(),
-    reportedAttempts: new Map(),
     failingReads: new Set(),
   }
 }
