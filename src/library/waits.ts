@@ -1,20 +1,12 @@
 import { resolveHead } from '../api/reads/head-commit.ts'
 import { startWaitTime } from '../api/wait-time.ts'
-import type { MergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { maxConcurrent as maxDepartures } from '../base/scheduling.ts'
 import type { PullRequest } from '../values/pull-request.ts'
 import { queueName, repositoryName } from '../values/repository.ts'
 import { waitForPullRequests } from '../wait/pull-requests.ts'
 import { createQueueReader } from '../wait/queue-reader.ts'
-import {
-  createResult,
-  describeAttempt,
-  describePause,
-  interruptedWaitError,
-  type WaitResult,
-  waitChangeRecord,
-} from '../wait/results.ts'
+import { createResult, describeAttempt, type WaitResult, waitChangeRecord } from '../wait/results.ts'
 import { SharedQueues } from '../wait/shared-queues.ts'
 import { startWait, type Wait, type WaitObserver } from '../wait/wait.ts'
 import {
@@ -98,8 +90,8 @@ class ResultCollector implements WaitObserver {
       await this.wait.client.logger.info(describeAttempt(pullRequest, attempt, reason, this.wait))
   }
 
-  reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void> {
-    return this.wait.client.logger.info(describePause(pullRequest, attempt, reason, until, this.wait))
+  reportPause(text: string): Promise<void> {
+    return this.wait.client.logger.info(text)
   }
 
   reportChange({ pullRequest: { pr } }: TrackedPullRequest, change: StateChange): Promise<void> {
@@ -117,13 +109,6 @@ class ResultCollector implements WaitObserver {
 
   reportOutage(text: string): Promise<void> {
     return this.wait.client.logger.info(text)
-  }
-
-  async interrupted(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError> {
-    // A change was in progress; the error names it.
-    return failure.details.delivery === undefined
-      ? interruptedWaitError(failure, waiting, this.wait)
-      : failure
   }
 }
 

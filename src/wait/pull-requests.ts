@@ -10,6 +10,7 @@ import { queueName } from '../values/repository.ts'
 import { afterCancellation, afterOutage, afterReading, endWait } from './machine.ts'
 import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
 import { readPullRequests } from './readings.ts'
+import { interruptedWaitError } from './results.ts'
 import type { Submitter } from './submissions.ts'
 import type { Wait, WaitObserver } from './wait.ts'
 import {
@@ -73,7 +74,11 @@ export async function waitForPullRequests(
     })
   } catch (error) {
     const failure = toMergeqError(error)
-    throw failure.kind === 'interrupted' ? await observer.interrupted(failure, waiting) : failure
+    if (failure.kind !== 'interrupted') throw failure
+    // Where a change was in progress, the error names it.
+    const isOfChange = failure.details.delivery !== undefined
+    const stopped = isOfChange ? failure : interruptedWaitError(failure, waiting, wait)
+    throw (await observer.interrupted?.(stopped, waiting)) ?? stopped
   }
 }
 

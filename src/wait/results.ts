@@ -70,16 +70,6 @@ export const describeAttempt = (
   { submitOptions }: Wait,
 ): string => `#${pr}: attempt ${attempt} of ${submitOptions?.attempts}. ${reason}`
 
-/** Says until when a pull request waits before it is submitted again. */
-export const describePause = (
-  { pr }: PullRequest,
-  attempt: number,
-  reason: string,
-  until: string,
-  { submitOptions }: Wait,
-): string =>
-  `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${submitOptions?.attempts}, at ${until}.`
-
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(
   tracked: TrackedPullRequest,

@@ -153,7 +153,8 @@ export class Submitter {
       const note = `The time limit is before the next attempt. Submit it again after ${until}`
       return { event: { type: 'not again', record, note } }
     }
-    await this.observer.reportPause(pullRequest, attempt.number + 1, why.reason, until)
+    const next = `attempt ${attempt.number + 1} of ${this.options.attempts}, at ${until}.`
+    await this.observer.reportPause(`#${pullRequest.pr}: ${why.reason} It is not in the queue until ${next}`)
     return { event: { type: 'pause', pause: { until: time.elapsed() + pause, after } } }
   }
 

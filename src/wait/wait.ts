@@ -74,8 +74,8 @@ export interface WaitObserver {
   reportEnd(tracked: TrackedPullRequest, end: WaitEnd): Promise<void>
   /** Reports that a pull request is submitted now, or was in the queue already, if it may be submitted again. */
   reportAttempt(pullRequest: PullRequest, attempt: number, reason: string): Promise<void>
-  /** Reports until when a pull request waits before an attempt. */
-  reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void>
+  /** Reports until when a pull request waits before an attempt, in a sentence. */
+  reportPause(text: string): Promise<void>
   /** Returns the error of a submission that failed, as it is told; the error itself by default. */
   explainFailure?(failure: MergeqError, pullRequest: PullRequest): Promise<MergeqError>
   /** Reports that no further pull request is submitted after an error. */
@@ -86,6 +86,6 @@ export interface WaitObserver {
   sleep?(delay: number, waiting: readonly TrackedPullRequest[]): Promise<void>
   /** Runs the rounds after the first; `waiting` returns the pull requests that the wait still waits for. */
   during?(waiting: () => readonly TrackedPullRequest[], rounds: () => Promise<void>): Promise<void>
-  /** Returns the error of a wait that a signal ended. */
-  interrupted(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError>
+  /** Returns the error of a wait that a signal ended, as it is told; the error itself by default. */
+  interrupted?(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError>
 }

@@ -20,8 +20,6 @@ import { readSplit } from '../../../../wait/readings.ts'
 import {
   createResult,
   describeAttempt,
-  describePause,
-  interruptedWaitError,
   type WaitResult,
   waitChangeRecord,
   withOpenReasons,
@@ -97,9 +95,9 @@ class WaitReporter implements WaitObserver {
   }
 
   /** Logs until when a pull request is not in the queue. */
-  async reportPause(pullRequest: PullRequest, attempt: number, reason: string, until: string): Promise<void> {
+  async reportPause(text: string): Promise<void> {
     this.signs.noteOutput()
-    await this.cli.logger.info(describePause(pullRequest, attempt, reason, until, this.wait))
+    await this.cli.logger.info(text)
   }
 
   /** Names the queue that was probably meant, and one of several pull requests. */
@@ -210,10 +208,8 @@ class WaitReporter implements WaitObserver {
   async interrupted(failure: MergeqError, waiting: readonly TrackedPullRequest[]): Promise<MergeqError> {
     await this.print(true)
     await this.cli.printer.end()
-    // A change was in progress; the error names it.
     if (failure.details.delivery !== undefined) return failure
-    const error = interruptedWaitError(failure, waiting, this.wait)
-    return reportStop(error, stopSentence(waiting), this.cli)
+    return reportStop(failure, stopSentence(waiting), this.cli)
   }
 
   /**
