@@ -1,8 +1,9 @@
 import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { RequestLimits } from '../api/service-client.ts'
 import { createServiceTime } from '../api/service-time.ts'
 import { getString } from '../base/json.ts'
-import type { SecretOutput } from '../command/command.ts'
+import type { CommandClient, SecretOutput } from '../command/command.ts'
 import { flagName, type ValueSource } from '../command/inputs.ts'
 import { listRemoteBranches } from '../config/git.ts'
 import { type ParsedArgs, resolveSettings } from '../config/settings.ts'
@@ -12,6 +13,8 @@ import type { Host } from '../host/host.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
+import { pluralize } from '../values/format.ts'
+import { defaultPageSize } from '../values/limits.ts'
 import { isPullRequestReference, parsePullRequest } from '../values/pull-request.ts'
 import { createCommandClient } from './run.ts'
 
@@ -32,6 +35,9 @@ export interface ValueLookup {
 }
 
 const lookupTimeLimit = 1_000
+
+/** In milliseconds. */
+const day = 86_400_000
 
 /** The largest response that is read, in bytes: reading a larger one would take too long. */
 const maxResponseSize = 1024 * 1024
@@ -85,21 +91,24 @@ async function readSource(
       )
     }
     case 'pull-requests':
-      return readQueue(lookup, host, secrets, deadline)
+      return readFromService(lookup, host, secrets, deadline, (...given) => readQueue(lookup.words, ...given))
+    case 'owners':
+      return readFromService(lookup, host, secrets, deadline, readOwners)
   }
 }
 
 type Values = readonly (readonly [value: string, description: string])[]
 
 /**
- * Returns the pull requests of the queue that were not typed yet: by one request, without retries, which ends at
- * `deadline`, in milliseconds since 1970. Throws where a command would: without a token, and when the request fails.
+ * Reads values from the service: one request, without retries, which ends at `deadline`, in milliseconds since 1970.
+ * Throws where a command would: without a token, and when the request fails.
  */
-async function readQueue(
-  { args, words }: ValueLookup,
+async function readFromService(
+  { args }: ValueLookup,
   host: Host,
   secrets: SecretOutput,
   deadline: number,
+  read: (client: CommandClient, limits: RequestLimits, remaining: () => number) => Promise<Values>,
 ): Promise<Values> {
   const silent = { write: async () => undefined }
   const settings = resolveSettings(args, host, {
@@ -120,20 +129,48 @@ async function readQueue(
     tokenTime: 0,
   })
   try {
-    const repo = await settings.require('repo')
-    const targetBranch = await settings.require('targetBranch')
-    if (remaining() === 0) return []
-    const limits = { maxRetries: 0, timeout: remaining, maxResponseSize }
-    const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
-    const typed = new Set(words.filter(isPullRequestReference).map(word => parsePullRequest(word).number))
-    return queueEntries(response.records[0] ?? {})
-      .filter(({ pr }) => !typed.has(pr))
-      .map(({ pr, state, record }) => {
-        const texts = [state.toLowerCase().replaceAll('_', ' '), getString(record, 'prTitle') ?? '']
-        return [String(pr), texts.filter(text => text !== '').join(': ')]
-      })
+    return await read(client, { maxRetries: 0, timeout: remaining, maxResponseSize }, remaining)
   } finally {
     // A DNS lookup that hangs must not delay the shell.
     client.close().catch(() => undefined)
   }
+}
+
+/** Returns the pull requests of the queue that were not typed yet. */
+async function readQueue(
+  words: readonly string[],
+  client: CommandClient,
+  limits: RequestLimits,
+  remaining: () => number,
+): Promise<Values> {
+  const repo = await client.settings.require('repo')
+  const targetBranch = await client.settings.require('targetBranch')
+  if (remaining() === 0) return []
+  const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
+  const typed = new Set(words.filter(isPullRequestReference).map(word => parsePullRequest(word).number))
+  return queueEntries(response.records[0] ?? {})
+    .filter(({ pr }) => !typed.has(pr))
+    .map(({ pr, state, record }) => {
+      const texts = [state.toLowerCase().replaceAll('_', ' '), getString(record, 'prTitle') ?? '']
+      return [String(pr), texts.filter(text => text !== '').join(': ')]
+    })
+}
+
+/** Returns the owners of the tests that failed in the last day, as far as one page has them, by how many those are. */
+async function readOwners(
+  client: CommandClient,
+  limits: RequestLimits,
+  remaining: () => number,
+): Promise<Values> {
+  const repo = await client.settings.require('repo')
+  const org = await client.settings.require('org')
+  if (remaining() === 0) return []
+  const { failingTestsPage } = await import('../api/operations/tests.ts')
+  const end = client.serviceTime.now()
+  const page = { repo, org, start: end - day, end, pageSize: defaultPageSize, pageToken: '' }
+  const { response } = await callOperation(client, failingTestsPage, page, { limits })
+  const { testsByOwner } = await import('../domain/owners.ts')
+  return [...testsByOwner(response.records)]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([owner, tests]) => [owner, pluralize(tests.length, 'test')])
 }

@@ -271,16 +271,23 @@ export const createCommandClient = (parts: {
   readonly tokenTime?: number | undefined
   readonly rateLimit?: CommandClient['rateLimit']
   readonly repeatsSilence?: boolean
-}): CommandClient =>
-  createServiceClient({
+}): CommandClient => {
+  const readToken = createTokenReader(parts.host, parts.settings, {
+    hide: parts.secrets.hide,
+    warn: parts.logger.warn,
+    time: parts.tokenTime,
+  })
+  return createServiceClient({
     ...parts,
     nameOf: flagName,
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
     isDryRun: parts.options.dryRun === true,
-    token: createTokenReader(parts.host, parts.settings, {
-      hide: parts.secrets.hide,
-      warn: parts.logger.warn,
-      time: parts.tokenTime,
-    }),
+    async token(after) {
+      const token = await readToken(after)
+      if (parts.messages === 'person' && token.source === 'MERGEQ_TOKEN')
+        await (await import('./default-address.ts')).announceDefaultAddress(parts.settings, parts.logger)
+      return token
+    },
   })
+}

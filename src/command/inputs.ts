@@ -10,7 +10,7 @@ import { type Type, toggle } from '../values/types.ts'
  * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
  * or at the service (docs/reference/cli.md, "Completion").
  */
-export type ValueSource = 'pull-requests' | 'branches' | 'profiles'
+export type ValueSource = 'pull-requests' | 'branches' | 'profiles' | 'owners'
 
 /**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
@@ -121,6 +121,7 @@ interface OptionDetails extends Pick<Param<unknown>, 'defaultText'> {
 /** How the params of operations and methods are typed, where it is not said by their names and types. */
 const paramDetails: Readonly<Record<string, OptionDetails>> = {
   head: { values: 'branches' },
+  owner: { values: 'owners' },
   includeTimeline: { option: 'timeline' },
   includeEstimatedTimeToMerge: { option: 'eta' },
   states: { option: 'state' },

@@ -50,6 +50,49 @@ test.each([
   expect(out.startsWith(says)).toBe(true)
 })
 
+describe('owners of tests', () => {
+  const tests = [['@acme/web'], ['@acme/api', '@acme/web'], [], ['@acme/web'], ['@acme/api', '@other']]
+  const page: Answer = {
+    body: JSON.stringify({
+      tests: tests.map((codeowners, index) => ({ id: `t${index}`, name: `test ${index}`, codeowners })),
+      page: { total_rows: 5, next_page_token: '' },
+    }),
+  }
+  const setting: Setting = { answer: () => page, env: { MERGEQ_ORG: 'acme' } }
+
+  test.each(['flaky list', 'flaky report', 'flaky quarantined', 'flaky unhealthy'])(
+    '%s: of the tests that failed in the last day, by one request',
+    async command => {
+      const { out, requests } = await complete(`${command} --owner `, setting)
+      expect(out).toBe('@acme/web\t3 tests\n@acme/api\t2 tests\n@other\t1 test\n:nofiles\n')
+      expect(requests.map(({ path, body }) => ({ path, body: JSON.parse(body) }))).toEqual([
+        {
+          path: '/v1/flaky-tests/list-failing-tests',
+          body: {
+            repo: { host: 'github.com', owner: 'acme', name: 'web' },
+            org_url_slug: 'acme',
+            page_query: { page_size: 100, page_token: '' },
+            start_time: new Date(noon - 86_400_000).toISOString(),
+            end_time: new Date(noon).toISOString(),
+          },
+        },
+      ])
+    },
+  )
+
+  test('those that begin with the word', async () => {
+    const { out } = await complete('flaky list --owner=@o', setting)
+    expect(out).toBe('--owner=@other\t1 test\n:nofiles\n')
+  })
+
+  test('none without an organization, and none where the service refuses', async () => {
+    const none = await complete('flaky list --owner ', { ...setting, env: { MERGEQ_ORG: '' } })
+    expect(none).toEqual({ out: ':nofiles\n', requests: [] })
+    const { out } = await complete('flaky list --owner ', { ...setting, answer: () => ({ status: 403 }) })
+    expect(out).toBe(':nofiles\n')
+  })
+})
+
 describe('pull requests of the queue', () => {
   test('with their states and titles, by one request', async () => {
     const { out, requests } = await complete('pr get ', { answer: () => queue })

@@ -1,0 +1,19 @@
+import type { Config } from '../config/settings.ts'
+import type { Logger } from '../output/logger.ts'
+
+/**
+ * Tells a person who set the token, and nothing else, where requests go: to the default address, which nobody named.
+ * Whoever stores a setting or a token has seen it.
+ */
+export async function announceDefaultAddress(
+  settings: Config,
+  logger: Pick<Logger, 'infoOnce'>,
+): Promise<void> {
+  const baseUrl = await settings.require('baseUrl')
+  if (settings.used().get('baseUrl')?.origin !== 'default') return
+  const { profiles, tokens } = await settings.store.read()
+  if (Object.keys({ ...Object(profiles), ...Object(tokens) }).length > 0) return
+  await logger.infoOnce(
+    `Requests go to ${baseUrl}, the default address. For another one, use --base-url or MERGEQ_BASE_URL.`,
+  )
+}
