@@ -27,88 +27,55 @@ export interface Reason {
 
 type Words = Readonly<Record<string, Reason>>
 
-const submitted: Words = {
-  user_requested: { by: 'person', again: null, meaning: 'It was submitted{by}.' },
-  trunk_admin_requested: {
-    by: 'person',
-    again: null,
-    meaning: 'It was submitted by the support of the service.',
-  },
-  api_requested: { by: 'program', again: null, meaning: 'Submitted through the API.' },
-}
+/** Words of a state after which nothing is to be done, with who caused it and what it means. */
+const wordsOf = (
+  again: Reason['again'],
+  words: Readonly<Record<string, readonly [by: Causer, meaning: string]>>,
+): Words =>
+  Object.fromEntries(Object.entries(words).map(([word, [by, meaning]]) => [word, { by, again, meaning }]))
 
-const pending: Words = {
-  merge_item_now_ready: { by: 'queue', again: 'queued', meaning: 'It became ready.' },
-  prerequisite_merge_item_failed: {
-    by: 'ahead',
-    again: 'queued',
-    meaning: 'It waits again because a pull request ahead of it failed.',
-  },
-  prerequisite_merge_item_cancelled: {
-    by: 'ahead',
-    again: 'queued',
-    meaning: 'It waits again because a pull request ahead of it was cancelled.',
-  },
-  prerequisite_merge_item_manually_merged: {
-    by: 'ahead',
-    again: 'queued',
-    meaning: 'It waits again because a pull request ahead of it was merged outside the queue.',
-  },
-  skip_the_line_interrupted: {
-    by: 'queue',
-    again: 'queued',
-    meaning: 'It waits again because an urgent pull request went ahead of it.',
-  },
-  bisection_required: {
-    by: 'queue',
-    again: 'queued',
-    meaning: 'It waits again because its batch failed and is split.',
-  },
-  bisection_test_run_passed: {
-    by: 'queue',
-    again: 'queued',
-    meaning: 'It waits again because its part of a failed batch passed.',
-  },
-  tests_restarted_by_user: {
-    by: 'person',
-    again: 'queued',
-    meaning: 'It waits again because its tests were restarted{by}.',
-  },
-  tests_restarted_by_api_request: {
-    by: 'program',
-    again: 'queued',
-    meaning: 'It waits again because a program restarted its tests.',
-  },
-  manual_push_to_target_branch: {
-    by: 'push',
-    again: 'queued',
-    meaning: 'It waits again because somebody pushed to the target branch.',
-  },
-}
+const submitted = wordsOf(null, {
+  user_requested: ['person', 'It was submitted{by}.'],
+  trunk_admin_requested: ['person', 'It was submitted by the support of the service.'],
+  api_requested: ['program', 'Submitted through the API.'],
+})
 
-const passed: Words = {
-  test_run_passed: { by: 'queue', again: 'queued', meaning: 'Its tests passed.' },
-  successor_test_run_passed: {
-    by: 'queue',
-    again: 'queued',
-    meaning: 'The tests of a pull request behind it passed, which include its change.',
-  },
-  passed_by_optimization: {
-    by: 'queue',
-    again: 'queued',
-    meaning: 'Its tests were not needed: the queue knew their result from an earlier run.',
-  },
-}
+const pending = wordsOf('queued', {
+  merge_item_now_ready: ['queue', 'It became ready.'],
+  prerequisite_merge_item_failed: ['ahead', 'It waits again because a pull request ahead of it failed.'],
+  prerequisite_merge_item_cancelled: [
+    'ahead',
+    'It waits again because a pull request ahead of it was cancelled.',
+  ],
+  prerequisite_merge_item_manually_merged: [
+    'ahead',
+    'It waits again because a pull request ahead of it was merged outside the queue.',
+  ],
+  skip_the_line_interrupted: ['queue', 'It waits again because an urgent pull request went ahead of it.'],
+  bisection_required: ['queue', 'It waits again because its batch failed and is split.'],
+  bisection_test_run_passed: ['queue', 'It waits again because its part of a failed batch passed.'],
+  tests_restarted_by_user: ['person', 'It waits again because its tests were restarted{by}.'],
+  tests_restarted_by_api_request: ['program', 'It waits again because a program restarted its tests.'],
+  manual_push_to_target_branch: ['push', 'It waits again because somebody pushed to the target branch.'],
+})
 
-const merged: Words = {
-  merge_graph_merge: { by: 'queue', again: 'done', meaning: 'The queue merged it.' },
-  merge_graph_direct_merge: {
-    by: 'queue',
-    again: 'done',
-    meaning: 'The queue merged it without a test run.',
-  },
-  manual_merge: { by: 'person', again: 'done', meaning: 'It was merged outside the queue{by}.' },
-}
+const passed = wordsOf('queued', {
+  test_run_passed: ['queue', 'Its tests passed.'],
+  successor_test_run_passed: [
+    'queue',
+    'The tests of a pull request behind it passed, which include its change.',
+  ],
+  passed_by_optimization: [
+    'queue',
+    'Its tests were not needed: the queue knew their result from an earlier run.',
+  ],
+})
+
+const merged = wordsOf('done', {
+  merge_graph_merge: ['queue', 'The queue merged it.'],
+  merge_graph_direct_merge: ['queue', 'The queue merged it without a test run.'],
+  manual_merge: ['person', 'It was merged outside the queue{by}.'],
+})
 
 const fixTheFile = 'Correct .trunk/trunk.yaml on the branch, then push.'
 
