@@ -1,8 +1,11 @@
 import { formatInteger } from '../../../values/format.ts'
 import { JUnitDocument, type JUnitResults } from './junit-document.ts'
-import { readXml, xmlError } from './xml.ts'
+import { readXml, type XmlHandler, xmlError } from './xml.ts'
 
 const maxFailedTests = 200_000
+
+/** Ends the reading of a file that is no JUnit XML. */
+const otherFile = new Error('another XML file')
 
 const rootTags: readonly string[] = ['testsuites', 'testsuite']
 
@@ -23,26 +26,31 @@ export async function parseJUnit(
   const documents: JUnitResults[] = []
   let document: JUnitDocument | undefined
   let failed = 0
-  for await (const events of readXml(bytes, file)) {
-    for (const event of events) {
-      if (document === undefined && event.type === 'start') {
-        const { tag, line } = event
-        if (!rootTags.includes(tag)) {
-          if (isListed && documents.length === 0) return undefined
-          const problem = `the root element is <${tag}>, not <testsuites> or <testsuite>`
-          throw xmlError(file, line, `not JUnit XML: ${problem}`)
-        }
-        document = new JUnitDocument()
+  const handler: XmlHandler = {
+    start(tag, attributes, line) {
+      if (document === undefined && !rootTags.includes(tag)) {
+        if (isListed && documents.length === 0) throw otherFile
+        const problem = `the root element is <${tag}>, not <testsuites> or <testsuite>`
+        throw xmlError(file, line, `not JUnit XML: ${problem}`)
       }
-      if (event.type === 'start') document?.start(event.tag, event.attributes)
-      else document?.end()
+      document ??= new JUnitDocument()
+      document.start(tag, attributes)
+    },
+    end(line) {
+      document?.end()
       if (failed + (document?.failedTests ?? 0) > maxFailedTests)
-        throw xmlError(file, event.line, `more than ${formatInteger(maxFailedTests)} failed tests`)
-      if (document?.isWhole !== true) continue
+        throw xmlError(file, line, `more than ${formatInteger(maxFailedTests)} failed tests`)
+      if (document?.isWhole !== true) return
       failed += document.failedTests
       documents.push(document.results())
       document = undefined
-    }
+    },
   }
-  return documents
+  try {
+    await readXml(bytes, file, handler)
+    return documents
+  } catch (error) {
+    if (error === otherFile) return undefined
+    throw error
+  }
 }

@@ -2,20 +2,11 @@ import sax from 'sax'
 import { type MergeqError, usageError } from '../../../base/errors.ts'
 import { formatBytes } from '../../../values/format.ts'
 
-/** A start tag, without the prefix of a namespace, or the end of the element that began last. */
-export type XmlEvent = StartEvent | EndEvent
-
-interface StartEvent {
-  readonly type: 'start'
-  readonly tag: string
-  readonly attributes: Readonly<Record<string, string>>
-  /** The line of the file in which the tag ends. */
-  readonly line: number
-}
-
-interface EndEvent {
-  readonly type: 'end'
-  readonly line: number
+/** What is done with the elements of a file, with the line in which their tag ends. */
+export interface XmlHandler {
+  /** `tag` is without the prefix of a namespace. */
+  start(tag: string, attributes: Readonly<Record<string, string>>, line: number): void
+  end(line: number): void
 }
 
 /** Upper limit for names, attributes and comments, in characters; text between tags has no limit. */
@@ -43,16 +34,16 @@ export const xmlError = (
 const truncatedHint = 'The test run may have stopped before it wrote all results.'
 
 /**
- * Reads an XML file as a stream, in lists of events. Several documents may follow each other. Entities are not
- * expanded, and no external resource is read. Throws a usage error that names file and line if the file is not
- * XML, or if its last document is truncated.
+ * Reads an XML file as a stream. Several documents may follow each other. Entities are not expanded, and no external
+ * resource is read. Throws a usage error that names file and line if the file is not XML, or if its last document is
+ * truncated; and what the handler throws.
  */
-export async function* readXml(
+export async function readXml(
   bytes: AsyncIterable<Uint8Array>,
   file: string,
-): AsyncGenerator<readonly XmlEvent[]> {
+  handler: XmlHandler,
+): Promise<void> {
   const parser = sax.parser(true, parserOptions)
-  let events: XmlEvent[] = []
   let attributes: Record<string, string> = {}
   let [depth, declarations, hasRoot] = [0, 0, false]
   const error = (problem: string, hint?: string) => xmlError(file, parser.line + 1, problem, hint)
@@ -66,13 +57,12 @@ export async function* readXml(
     if (depth === 0) Object.assign(parser, { closedRoot: false })
     depth++
     hasRoot = true
-    const tag = name.slice(name.lastIndexOf(':') + 1)
-    events.push({ type: 'start', tag, attributes, line: parser.line + 1 })
+    handler.start(name.slice(name.lastIndexOf(':') + 1), attributes, parser.line + 1)
     attributes = {}
   }
   parser.onclosetag = () => {
     depth--
-    events.push({ type: 'end', line: parser.line + 1 })
+    handler.end(parser.line + 1)
   }
   parser.onsgmldeclaration = () => {
     declarations++
@@ -104,8 +94,6 @@ export async function* readXml(
       parser.write(readForbidden(piece.slice(0, end)))
       if ('sgmlDecl' in parser && String(parser.sgmlDecl).length > pieceLength)
         throw error('a declaration is too long')
-      if (events.length > 0) yield events
-      events = []
     }
   }
   parser.write(rest).close()
