@@ -268,24 +268,6 @@ test('a test that is known in another class is new, and that class is said', asy
   expect((await match(xml, '', { answer: answerOf(known, odd) })).err).not.toContain('another class')
 })
 
-describe('reports of test tools, with none, one and all of their failures quarantined', () => {
-  test.each(Object.keys(reports))('%s', async name => {
-    const failures = failureCounts[name] ?? Number.NaN
-    const run = (answer: NonNullable<Setting['answer']>) => match(reports[name] ?? '', '--json', { answer })
-    const { code, out } = await run(answerOf())
-    const failed: readonly JsonObject[] = JSON.parse(out).tests
-    expect({ code, failures: failed.length }).toEqual({ code: failures > 0 ? 21 : 0, failures })
-    const withQuarantined = (count: number) =>
-      answerOf(
-        ...failed.map(({ name, classname, parent, file }, index) =>
-          failing(index, { name, classname, parent, file_path: file, quarantined: index < count }),
-        ),
-      )
-    const codes = [0, 1, failures].map(async count => (await run(withQuarantined(count))).code)
-    expect(await Promise.all(codes)).toEqual([failures > 0 ? 21 : 0, failures > 1 ? 21 : 0, 0])
-  })
-})
-
 describe('a test of the same name is another test', () => {
   test.each([
     ['pytest.xml', { name: 'test_rounds_half_even', classname: 'tests.test_users', parent: 'pytest' }],

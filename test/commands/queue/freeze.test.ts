@@ -36,8 +36,16 @@ describe('a freeze with the file of an earlier one', () => {
     const freeze = openFreeze()
     await freeze.mergeq(pause)
     freeze.states.main = now
-    await freeze.mergeq(pause)
+    const { out, err } = await freeze.mergeq(pause)
     expect(freeze.row('main')).toMatchObject({ before, after: 'PAUSED' })
+    expect(out).toContain(
+      'next\tunchanged\tPAUSED\tPAUSED\tThe queue for next of acme/web was already paused.',
+    )
+    expect(err).toContain(
+      'f.json is an earlier record; it keeps the states of queues that have not changed since.\n',
+    )
+    const changed = now === 'paused' ? '' : '1 changed, '
+    expect(err).toContain(`3 queues: ${changed}${now === 'paused' ? 3 : 2} unchanged. Queues without metrics`)
   })
 
   test('does not continue a row that is restored, while another one of the file is not', async () => {

@@ -1,56 +1,7 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../../src/base/errors.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { namesOf } from '../../support/queue-files.ts'
-
-const branches = ['main', 'next', 'docs', 'release/1', 'release/2']
-
-describe('an incident in an organization of five queues, of which one was paused before', () => {
-  let story: Story
-  beforeEach(async () => {
-    story = await openStory()
-    for (const branch of branches.slice(1)) await story.mergeq(`queue create -b ${branch}`)
-    await story.mergeq('queue pause -b next')
-  })
-
-  const states = async () => {
-    const { out } = await story.mergeq('queue list --include-state --json')
-    return Object.fromEntries(
-      JSON.parse(out).map(({ branch, state }: Record<string, string>) => [branch, state]),
-    )
-  }
-  const all = (state: string, others = {}) => ({
-    ...Object.fromEntries(branches.map(branch => [branch, state])),
-    ...others,
-  })
-
-  test('pause all, resume from the record: the one stays paused', async () => {
-    const disk = new Map<string, string>()
-    const paused = await story.mergeq('queue pause --all --record states.json --yes', { disk })
-    expect(paused.code, paused.err).toBe(0)
-    expect(paused.out).toContain(
-      'github.com/acme/web\tnext\tunchanged\tPAUSED\tPAUSED\tThe queue for next of acme/web was already paused.\n',
-    )
-    expect(paused.err).toContain(
-      '5 queues: 4 changed, 1 unchanged. Queues without metrics are not included.\n',
-    )
-    expect(await states()).toEqual(all('PAUSED'))
-    const again = await story.mergeq('queue drain --all --record states.json --yes', { disk })
-    expect(again.err).toContain(
-      'mergeq: states.json is an earlier record; it keeps the states of queues that have not changed since.\n',
-    )
-    await story.mergeq('queue pause --all --record states.json --yes', { disk })
-    await story.mergeq('queue drain -b docs')
-    const resumed = await story.mergeq('queue resume --from states.json --yes', { disk })
-    expect({ code: resumed.code, states: await states() }).toEqual({
-      code: 14,
-      states: all('RUNNING', { next: 'PAUSED', docs: 'DRAINING' }),
-    })
-    expect(resumed.err).toContain(
-      'mergeq: The queue for docs of acme/web is draining, not paused as in the record; it was not changed.\n',
-    )
-  })
-})
 
 const running = '{"state":"running","enqueuedPullRequests":[]}'
 /** Two queues that run; `answer` may answer in the place of one. */

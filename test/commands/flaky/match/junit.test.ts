@@ -293,18 +293,6 @@ describe('what a report says about its run', () => {
       ofGo('go1.25.1', 'go1.23.1'),
       expect.stringContaining('before Go 1.24'),
     ],
-    ['errors of gotestsum', ofGo('go1.25.1', 'go1.24.1'), expect.stringMatching(/lines on standard error$/)],
-    ['errors that are the failures', suite('failures="1" errors="1"', failed), undefined],
-    [
-      'errors that are the failures, a test is missing',
-      suite('tests="2" failures="1" errors="1"', failed),
-      more,
-    ],
-    [
-      'errors that are the failures, as Mocha counts',
-      suite('name="Mocha Tests" failures="1" errors="1"', passed + failed),
-      undefined,
-    ],
     ['a total of its suites', `<testsuites errors="1">${suite('errors="0"', passed)}</testsuites>`, more],
     ['a separator', suite('failures="1,000"', failed), more],
     ['a point as a separator', suite('failures="1.000"', failed), more],
