@@ -113,6 +113,12 @@ test('of several first starts at once each works, and one leaves the cache', asy
   for (const [path, bytes] of before) expect(after.get(path)?.equals(bytes), path).toBe(true)
 }, 120_000)
 
+test('a CI job has no cache', async () => {
+  const home = openHome()
+  expect(await run(home, ['CI=true', launcher, ...queueGet], 'env')).toEqual(works)
+  expect(readdirSync(home)).toEqual([])
+})
+
 test('a cache file over the limit of the process (`ulimit -f`) is not kept, and the request works', async () => {
   const home = openHome()
   const words = ['-c', 'ulimit -f 0; exec "$@"', '-', launcher, ...queueGet]

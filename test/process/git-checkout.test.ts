@@ -261,12 +261,6 @@ describe('a fork and its parent', () => {
     ).toBe('main')
   })
 
-  test('a change without a repository takes no branch and no pull request from git', async () => {
-    const { find } = open(fork(), { changes: true })
-    expect(await find('targetBranch')).toBeUndefined()
-    expect(await find('pr')).toBeUndefined()
-  })
-
   test('two spellings of one repository, and a parent that names none, are no fork', async () => {
     for (const upstream of ['https://github.com/Ada/Web/', parent, 'git@github-work:acme/web.git'])
       expect(await open(fork(upstream), { changes: true }).find('repo')).toBe('github.com/ada/web')

@@ -117,21 +117,6 @@ testWith('openssl').each(['NODE_EXTRA_CA_CERTS', '--ca-file', 'MERGEQ_CA_FILE'])
   },
 )
 
-testWith('openssl')('SSL_CERT_FILE adds authorities that neither a file of mergeq nor Node has', async () => {
-  const { authority, base, env, service } = await secured('company')
-  const bare = { NODE_OPTIONS: env.NODE_OPTIONS }
-  const { err } = await run(
-    'queue get --json',
-    base,
-    { code: 7, format: 'json', names: ['getQueue', name] },
-    bare,
-  )
-  expect(err).toContain('from an authority that is not trusted')
-  expect(service.requests).toEqual([])
-  await run('queue get --json', base, one, { ...bare, SSL_CERT_FILE: authority.file })
-  expect(service.requests).toHaveLength(1)
-})
-
 testWith('openssl')(
   'NODE_TLS_REJECT_UNAUTHORIZED=0 makes no bad certificate good, and is reported once, in our words',
   async () => {

@@ -134,18 +134,13 @@ describe('the dashboard', () => {
     expect(await evaluateIn('happy', expected)).toBe('')
   })
 
-  const [ofQueues = '', ofMetrics = ''] = queries
+  const [ofQueues = ''] = queries
   testWith('promtool').each([
     ['fine', 'happy', 0],
     ['critical', 'paused', 2],
   ] as const)('says whether a queue is fine: %s', async (_, scenario, value) => {
     const samples = `[{ labels: '{repo="acme/web",branch="main"}', value: ${value} }]`
     expect(await evaluateIn(scenario, [{ query: ofQueues, samples }])).toBe('')
-  })
-
-  testWith('promtool')('says that there are no metrics', () => {
-    const expected = [{ query: ofMetrics, samples: '[{ value: 2 }]' }]
-    expect(evaluate(['another_series 1'], expected)).toBe('')
   })
 
   test('has the types of the schema of Grafana', async () => {

@@ -16,10 +16,8 @@ const window = 10_000
 
 /** A service with 41 queues that takes so many requests in ten seconds, and refuses the others. */
 export function limitedService(perWindow: number, way: (typeof ways)[number], clock: { now: number }) {
-  const startedAt = clock.now
   const states = new Map<string, string>()
-  const readAt = new Map<string, number>()
-  const gaps = new Map(names.map(name => [name, 0]))
+  const answered = new Set<string>()
   let [current, count, refused, early, toldAt, toldUntil] = [-1, 0, 0, 0, 0, 0]
 
   function refuse(headers: Readonly<Record<string, string>>): Answer {
@@ -44,9 +42,7 @@ export function limitedService(perWindow: number, way: (typeof ways)[number], cl
     if (/TestingResults$/.test(path)) return { headers, body: '{"testingResults":[],"totalItems":0}' }
     if (/listPullRequests$/.test(path)) return { headers, body: '{"pullRequests":[]}' }
     if (!/(?:get|update)Queue$/.test(path)) return { status: 404, headers, body: 'Not Found' }
-    const gap = Math.round((clock.now - (readAt.get(repo.name) ?? startedAt)) / 1_000)
-    gaps.set(repo.name, Math.max(gap, gaps.get(repo.name) ?? 0))
-    readAt.set(repo.name, clock.now)
+    answered.add(repo.name)
     if (state !== undefined) states.set(repo.name, state)
     const queue = {
       state: states.get(repo.name) ?? 'running',
@@ -59,11 +55,6 @@ export function limitedService(perWindow: number, way: (typeof ways)[number], cl
   return {
     answer,
     /** Of the requests: refused, and sent while the service had asked to wait; and the queues that were answered. */
-    counts: () => ({ refused, early, answered: readAt.size }),
-    /** The longest time between two readings of each queue, in seconds. */
-    gaps: () => gaps,
-    /** The age of the oldest reading now, in seconds. */
-    oldest: () =>
-      Math.round((clock.now - Math.min(...names.map(name => readAt.get(name) ?? startedAt))) / 1_000),
+    counts: () => ({ refused, early, answered: answered.size }),
   }
 }
