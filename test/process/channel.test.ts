@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { createSandboxService, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { checkout, environmentOf, inSandbox, realPrograms, sh } from '../support/documentation-runs.ts'
+import { checkout, environmentOf, inSandbox, sh } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
 import { startTestServer } from '../support/service.ts'
 
@@ -115,8 +115,7 @@ describe('docs/channel.md', { timeout: 60_000 }, () => {
     const sandbox = await startSandbox(options, { ...service, handle })
     const chat = await startTestServer({ answer: () => ({}) })
     const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox), WEBHOOK: chat.baseUrl() }
-    const PATH = `${realPrograms}:${environmentOf(sandbox, folder).PATH}`
-    const telling = sh(['bash', 'tell.sh', '--for', '6s', '--interval', '1s'], folder, { ...env, PATH })
+    const telling = sh(['bash', 'tell.sh', '--for', '6s', '--interval', '1s'], folder, env)
     await expect.poll(() => isWatched, { timeout: 20_000 }).toBe(true)
     expect(await sh(['mergeq', 'pr', 'submit', '9'], folder, env)).toMatchObject({ code: 0 })
     const { code, err } = await telling

@@ -81,8 +81,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
   let sandbox: Awaited<ReturnType<typeof openDocumentSandbox>>
   beforeAll(() => void checkout(path))
   beforeEach(async () => {
-    // The command lines of the first page run the real thing.
-    sandbox = await openDocumentSandbox(folder, { isReal: path === 'README.md' })
+    sandbox = await openDocumentSandbox(folder)
   })
   afterEach(() => sandbox.close())
 

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, type Seen, type Service, serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher, runProgram, testWith } from '../support/programs.ts'
-import { writeResidentProgram } from '../support/resident-program.ts'
 import { startRawServer } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -40,10 +39,9 @@ describe('with real repositories', () => {
     }).trim()
 
   beforeAll(async () => {
-    for (const folder of ['home', 'bin', 'real']) mkdirSync(join(place, folder))
+    for (const folder of ['home', 'bin']) mkdirSync(join(place, folder))
     const script = `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`
-    writeFileSync(join(place, 'real', 'mergeq'), script, { mode: 0o755 })
-    await writeResidentProgram(join(place, 'bin'))
+    writeFileSync(join(place, 'bin', 'mergeq'), script, { mode: 0o755 })
     service = await serveScript(seen => answer(seen))
   })
   afterAll(() => service.close())
@@ -65,12 +63,10 @@ describe('with real repositories', () => {
     git(folder, 'rev-parse', 'fix') === git(`${folder}.git`, 'rev-parse', 'fix')
   const hook = (folder: string) => join(folder, '.git', 'hooks', 'pre-push')
 
-  // This one runs the built program; in the others this process does most of its work.
   test('a push or deletion is stopped, by hand let through, and free once it has left', async () => {
     const folder = checkout()
-    const real = { PATH: `${join(place, 'real')}:${bareEnvironment('').PATH}` }
-    const push = (...words: readonly string[]) => run(folder, 'git', ['push', '-q', 'origin', ...words], real)
-    const installed = await run(folder, 'mergeq', ['guard', 'install'], real)
+    const push = (...words: readonly string[]) => run(folder, 'git', ['push', '-q', 'origin', ...words])
+    const installed = await run(folder, 'mergeq', ['guard', 'install'])
     const reason =
       'by the name of the branch only: no remote of the checkout belongs to github.com/acme/web.\n'
     expect(installed).toEqual({
@@ -94,9 +90,7 @@ describe('with real repositories', () => {
       ['--no-verify', '--dry-run', 'fix'],
     ])
       expect((await push(...words)).code).toBe(0)
-    expect((await run(folder, 'git', ['push', 'origin', 'fix'], { ...real, MERGEQ_GUARD: 'off' })).code).toBe(
-      0,
-    )
+    expect((await run(folder, 'git', ['push', 'origin', 'fix'], { MERGEQ_GUARD: 'off' })).code).toBe(0)
     expect(isPushed(folder)).toBe(true)
     expect(service.requests.length).toBe(asked)
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'three')

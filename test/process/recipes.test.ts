@@ -7,7 +7,7 @@ import { parseRepository } from '../../src/values/repository.ts'
 import { head, merge as other, recordedJobs } from '../support/ci-jobs.ts'
 import { type Part, type Runner, runJob, type Step, stepsOf } from '../support/ci-runner.ts'
 import { type Block, blocksOf, linesOf } from '../support/code-blocks.ts'
-import { checkout, environmentOf, inSandbox, place, realPrograms, sh } from '../support/documentation-runs.ts'
+import { checkout, environmentOf, inSandbox, place, sh } from '../support/documentation-runs.ts'
 
 let sandbox: Sandbox
 async function open(scenario: 'happy' | 'failure' = 'happy', speed = 50) {
@@ -130,7 +130,7 @@ describe('the recipes on pages', { timeout: 90_000 }, () => {
     expect(left).toContain(says)
   })
 
-  test('the lines for other systems, with the built program', async () => {
+  test('the lines for other systems', async () => {
     await open()
     const folder = checkout('elsewhere')
     const env = environmentOf(sandbox, folder)
@@ -139,7 +139,6 @@ describe('the recipes on pages', { timeout: 90_000 }, () => {
       .flatMap(linesOf)) {
       const { code } = await sh(['sh', '-c', line], folder, {
         ...{ ...env, ...inSandbox(sandbox), MERGEQ_PR: '7', MERGEQ_SHA: head },
-        PATH: `${realPrograms}:${env.PATH}`,
       })
       expect({ line, code }).toEqual({ line, code: 0 })
     }
@@ -194,13 +193,11 @@ describe('the recipes in files', { timeout: 90_000 }, () => {
     readonly days?: number
     readonly now?: string
     readonly token?: string
-    /** Whether the built program itself runs. */
-    readonly isReal?: boolean
   }
   /** Runs a job for an event, in a runner without a checkout. */
   async function run(job: string, event: object, { now = head, token, ...given }: Given = {}) {
     write('event.json', { repository: { full_name: 'acme/web', default_branch: 'main' }, ...event })
-    const { isReal = false, days = 0, open = [] } = given
+    const { days = 0, open = [] } = given
     write('gh-list.json', open)
     const ago = (count: number) => new Date(Date.now() - count * 86_400_000).toISOString()
     const labels: readonly (readonly [string, number])[] = [
@@ -220,7 +217,6 @@ describe('the recipes in files', { timeout: 90_000 }, () => {
       env: {
         ...{ ...own, CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/web' },
         GITHUB_SERVER_URL: 'https://github.com',
-        PATH: isReal ? `${realPrograms}:${own.PATH}` : (own.PATH ?? ''),
         GITHUB_EVENT_NAME: isPull ? 'pull_request_target' : 'comment' in event ? 'issue_comment' : 'schedule',
         ...(isPull ? { GITHUB_BASE_REF: 'release/2.4' } : {}),
       },
@@ -263,7 +259,7 @@ describe('the recipes in files', { timeout: 90_000 }, () => {
   const lost = [{ number: 7, baseRefName: 'main' }]
   const rows: readonly Row[] = [
     {
-      ...{ ...toMerge, name: 'a label', given: { isReal: true }, state: 'success', asks: /^(?!.*DELETE)/s },
+      ...{ ...toMerge, name: 'a label', state: 'success', asks: /^(?!.*DELETE)/s },
       says: /\| 125 \| merged \|[\s\S]*\[Log\]\(https:/,
     },
     {

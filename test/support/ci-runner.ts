@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { head } from './ci-jobs.ts'
-import { adaptForTest, residentPrograms, sh, type Variables } from './documentation-runs.ts'
+import { adaptForTest, sh, type Variables } from './documentation-runs.ts'
+import { launcher } from './programs.ts'
 
 /** A step of a pipeline of any system. */
 export interface Step {
@@ -139,7 +140,7 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
   for (const name of ['programs', 'broken', 'installed/bin', 'with spaces'])
     mkdirSync(at(name), { recursive: true })
   const link = at('installed/bin/mergeq')
-  if (!existsSync(link)) symlinkSync(join(residentPrograms, 'mergeq'), link)
+  if (!existsSync(link)) symlinkSync(launcher, link)
   const own = { gh, git, ...(runner.installs === true ? {} : { npm: npm(at('installed')) }) }
   for (const [name, script] of Object.entries(own))
     writeFileSync(at(`programs/${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 })

@@ -17,7 +17,6 @@ import { join, resolve } from 'node:path'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { mergeq, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher, runProgram } from './programs.ts'
-import { writeResidentProgram } from './resident-program.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -55,16 +54,12 @@ export const adaptForTest = (line: string): string =>
 /** Where all of it happens; test files of one worker share it. */
 export const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-docs-')))
 process.on('exit', () => rmSync(place, { recursive: true, force: true }))
-/** The programs of the command lines of documents; most commands of `mergeq` run in this process. */
-export const residentPrograms = join(place, 'programs')
-mkdirSync(residentPrograms)
-await writeResidentProgram(residentPrograms)
-/** A folder with the program itself, for tests that run the real thing. */
-export const realPrograms = join(place, 'real')
-mkdirSync(realPrograms)
-symlinkSync(launcher, join(realPrograms, 'mergeq'))
+/** The programs of the command lines of documents. */
+export const programs = join(place, 'programs')
+mkdirSync(programs)
+symlinkSync(launcher, join(programs, 'mergeq'))
 const addProgram = (name: string, script: string) =>
-  writeFileSync(join(residentPrograms, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
 addProgram('buildkite-agent', 'cat > "$1.md"')
 // What nx says about one changed project.
 addProgram(
@@ -116,7 +111,7 @@ export const environmentOf = (sandbox: Pick<Sandbox, 'baseUrl'>, folder: string)
   const bare = bareEnvironment(join(folder, 'home'))
   return {
     ...bare,
-    PATH: `${residentPrograms}:${bare.PATH}`,
+    PATH: `${programs}:${bare.PATH}`,
     NO_COLOR: '1',
     MERGEQ_BASE_URL: sandbox.baseUrl,
   }
@@ -142,10 +137,8 @@ const isMergeqAlone = (line: string): boolean =>
 /**
  * A sandbox in which the command lines of a document run in a folder. Those of mergeq alone run in this
  * process, where waiting takes no time; a shell runs the others.
- *
- * @param isReal whether the shell runs the built program for all commands
  */
-export async function openDocumentSandbox(folder: string, { isReal = false } = {}) {
+export async function openDocumentSandbox(folder: string) {
   let ahead = 0
   const clock = {
     get now() {
@@ -156,12 +149,7 @@ export async function openDocumentSandbox(folder: string, { isReal = false } = {
     },
   }
   const sandbox = await startSandbox({ speed: 4, now: () => clock.now })
-  const own = environmentOf(sandbox, folder)
-  const env = {
-    ...own,
-    ...inSandbox(sandbox),
-    ...(isReal ? { PATH: `${realPrograms}:${own.PATH}` } : {}),
-  }
+  const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
   const spawn: Setting['spawn'] = (program, args) => {
     // The working directory of the simulated host is /repo.
     const words = args.map(word => word.replace(/^\/repo\b/, folder))
