@@ -145,18 +145,20 @@ const fieldFormats: readonly (readonly [format: ColumnFormat, fields: string])[]
   ['prose', 'line live message series would'],
 ]
 
-/** A column as it is written: the path of its value, and what differs from other columns of this field. */
-type ColumnDefinition =
-  | string
-  | readonly [path: string, options: Partial<Column> & { readonly title?: ScreenHeading }]
+/** What a column has that other columns of its field do not have. */
+type ColumnOptions = Partial<Column> & { readonly title?: ScreenHeading }
 
-/** Returns columns of fields, each with the heading and the format of its field. */
-export const columns = (...definitions: readonly ColumnDefinition[]): readonly Column[] =>
-  definitions.map(definition => {
-    const [path, options = {}] = typeof definition === 'string' ? [definition] : definition
-    const name = path.replace(/^test\./, '')
-    return { title: headings[name] ?? nameInCapitals(name), path, format: formatOf(name), ...options }
-  })
+/** Returns the column of a field, with its heading and its format. */
+export function column(path: string, options: ColumnOptions = {}): Column {
+  const name = path.replace(/^test\./, '')
+  return { title: headings[name] ?? nameInCapitals(name), path, format: formatOf(name), ...options }
+}
+
+/** Returns the columns of fields, each as its path, or with what it has besides. */
+export const columns = (
+  ...definitions: readonly (string | readonly [path: string, options: ColumnOptions])[]
+): readonly Column[] =>
+  definitions.map(definition => (typeof definition === 'string' ? column(definition) : column(...definition)))
 
 /** Returns the name of a field in capitals: `notReady` is `NOT READY`. */
 const nameInCapitals = (name: string): string =>
