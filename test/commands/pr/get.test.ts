@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
-import {
-  type Answer,
-  knowingNothing,
-  mergeq,
-  openStory,
-  type Seen,
-  type Setting,
-} from '../../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const record = {
   state: 'testing',
@@ -79,12 +72,6 @@ test('`pr get --timeline` has a row for each event on a pipe, and the record whe
     /^pr,when,state,reason,actor,test_run,service_reason,by,again,may_be_merged,repo,targetBranch,url\r\n123,2026-01-05T11:57.*,github\.com\/acme\/web,main,https:\/\/github\.com\/acme\/web\/pull\/123\r\n/,
   )
   expect(await print('--fields prNumber')).toBe('123\n')
-})
-
-test('an unknown pull request ends with exit code 5', async () => {
-  const { code, out, err } = await mergeq('pr get 9 -R acme/web -b main', { answer: knowingNothing })
-  expect({ code, out }).toEqual({ code: 5, out: '' })
-  expect(err).toMatch(/^mergeq: #9 is not in the queue for main of acme\/web\./)
 })
 
 test('a new submission is not found at first: --grace asks again for so long', async () => {

@@ -5,8 +5,6 @@ import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.
 const down: Answer = { status: 503 }
 type Fault = (second: number, isSubmission: boolean) => Answer | undefined
 
-type Ended = Awaited<ReturnType<typeof submitAndWait>>
-
 /** Runs `pr submit 7 --wait` while requests fail, and returns how it ends. */
 async function submitAndWait(fault: Fault, course: Course | string, flags = '', setting: Setting = {}) {
   const { code, out, operations } = await runWithHistory(
@@ -22,71 +20,32 @@ async function submitAndWait(fault: Fault, course: Course | string, flags = '', 
   return { code, outcome, submitted, elapsedSeconds, submissions: count('submitPullRequest') }
 }
 
+/** The service does not answer from a second on, until another one. */
+const downFrom =
+  (from: number, until = Number.POSITIVE_INFINITY): Fault =>
+  second =>
+    second > from && second < until ? down : undefined
+/** Nor does it answer a submission, which it may have taken. */
+const losing =
+  (fault: Fault): Fault =>
+  (second, isSubmission) =>
+    isSubmission ? down : fault(second, isSubmission)
+const limited: Fault = (second, isSubmission) => (isSubmission && second < 95 ? { status: 429 } : undefined)
+
 describe('`pr submit --wait` in an outage', () => {
-  test.each<[string, Fault, string, Ended, string?]>([
-    [
-      'that it begins in',
-      second => (second < 600 ? down : undefined),
-      '605 TESTING, 620 MERGED',
-      { code: 0, outcome: 'merged', submitted: true, elapsedSeconds: 620, submissions: 1 },
-    ],
-    [
-      'of submissions alone (429)',
-      (second, isSubmission) => (isSubmission && second < 95 ? { status: 429 } : undefined),
-      '105 TESTING, 120 MERGED',
-      { code: 0, outcome: 'merged', submitted: true, elapsedSeconds: 120, submissions: 11 },
-    ],
-    [
-      'that does not end',
-      () => down,
-      '',
-      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 1800, submissions: 0 },
-    ],
-    [
-      'longer than --timeout',
-      () => down,
-      '',
-      { code: 124, outcome: 'error', submitted: false, elapsedSeconds: 60, submissions: 0 },
-      '--timeout 1m',
-    ],
-    [
-      'with --retries 0',
-      () => down,
-      '',
-      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 0, submissions: 0 },
-      '--retries 0',
-    ],
-    [
-      'that begins after the submission',
-      second => (second > 10 ? down : undefined),
-      'TESTING',
-      { code: 124, outcome: 'timed-out', submitted: true, elapsedSeconds: 1820, submissions: 1 },
-    ],
-    [
-      'that swallows the response to the submission, which was made',
-      (second, isSubmission) => (isSubmission || (second > 0 && second < 300) ? down : undefined),
-      '5 TESTING, 400 MERGED',
-      { code: 0, outcome: 'merged', submitted: true, elapsedSeconds: 406, submissions: 1 },
-    ],
-    [
-      'that swallows the response to the submission, which was not made',
-      (second, isSubmission) => (isSubmission || (second > 0 && second < 300) ? down : undefined),
-      '-9 FAILED',
-      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 396, submissions: 1 },
-    ],
-    [
-      'that swallows the response to the submission, and does not end',
-      (second, isSubmission) => (isSubmission || second > 0 ? down : undefined),
-      '-9 FAILED',
-      { code: 11, outcome: 'error', submitted: null, elapsedSeconds: 1816, submissions: 1 },
-    ],
-    [
-      'that swallows the responses to the submission and to the one replay',
-      (_, isSubmission) => (isSubmission ? down : undefined),
-      '-9 FAILED',
-      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 12, submissions: 2 },
-    ],
-  ])('%s', async (_, fault, course, ended, flags) => {
+  test.each<[string, Fault, string, string, number, string, boolean | null, number, number]>([
+    ['that it begins in', downFrom(-1, 600), '605 TESTING, 620 MERGED', '', 0, 'merged', true, 620, 1],
+    ['of submissions alone (429)', limited, '105 TESTING, 120 MERGED', '', 0, 'merged', true, 120, 11],
+    ['without an end', downFrom(-1), '', '', 7, 'error', false, 1_800, 0],
+    ['longer than --timeout', downFrom(-1), '', '--timeout 1m', 124, 'error', false, 60, 0],
+    ['with --retries 0', downFrom(-1), '', '--retries 0', 7, 'error', false, 0, 0],
+    ['after the submission', downFrom(10), 'TESTING', '', 124, 'timed-out', true, 1_820, 1],
+    ['lost response: made', losing(downFrom(0, 300)), '5 TESTING, 400 MERGED', '', 0, 'merged', true, 406, 1],
+    ['lost response: not made', losing(downFrom(0, 300)), '-9 FAILED', '', 7, 'error', false, 396, 1],
+    ['lost response, no end', losing(downFrom(0)), '-9 FAILED', '', 11, 'error', null, 1_816, 1],
+    ['lost response and replay', losing(() => undefined), '-9 FAILED', '', 7, 'error', false, 12, 2],
+  ])('%s', async (_, fault, course, flags, code, outcome, submitted, elapsedSeconds, submissions) => {
+    const ended = { code, outcome, submitted, elapsedSeconds, submissions }
     expect(await submitAndWait(fault, course, flags)).toEqual(ended)
   })
 })
@@ -398,40 +357,25 @@ describe('a submission whose base is another branch', () => {
 })
 
 describe('whether it was queued already', () => {
-  const head = '4f2a9c1e'.repeat(5)
-  const where = '-R acme/web -b main'
-
-  /** The receipt or the result of a submission that the service accepts. */
-  async function submitted(flags: string, isQueued: boolean) {
-    let isSent = false
-    const answer: Script = ({ path }) => {
-      if (path.endsWith('/submitPullRequest')) isSent = true
-      if (path.endsWith('/submitPullRequest')) return { body: 'OK' }
-      const before = { prNumber: 7, prSha: head, state: 'PENDING', isCurrentlySubmittedToQueue: isQueued }
-      const merged = { prNumber: 7, prSha: head, state: 'MERGED', stateChangedAt: '2026-01-05T12:00:01.000Z' }
-      return { body: JSON.stringify(isSent ? merged : before) }
-    }
-    const { out } = await mergeq(`pr submit 7 ${where} ${flags}`, { answer })
-    return out
+  const wasThere = [queued(head, -60)]
+  const submit = async (flags: string, before: Course) => {
+    const pulls = { 7: [...before, [5, 'MERGED', { prSha: head }] as const] }
+    return (await runWithHistory(`pr submit 7 ${flags}`, { pulls })).out
   }
 
-  test('is in the JSON where a record was read before', async () => {
-    for (const wasQueued of [true, false]) {
-      const result = await submitted('--wait --json --timeout 30s --interval 1s', wasQueued)
-      expect(JSON.parse(result)).toMatchObject({ submitted: true, wasQueued })
-    }
-    const receipt = await submitted(`--match-head ${head} --json`, true)
-    expect(JSON.parse(receipt)).toMatchObject({ submitted: true, wasQueued: true })
-  })
-
-  test('is not in a receipt where nothing was read before', async () => {
-    const receipt = JSON.parse(await submitted('--json', true))
-    expect(receipt).toMatchObject({ ok: true, submitted: true })
-    expect(receipt).not.toHaveProperty('wasQueued')
+  test.each<[string, Course, boolean | undefined]>([
+    ['--wait', wasThere, true],
+    ['--wait', [ended(head)], false],
+    [`--match-head ${head}`, wasThere, true],
+    // Nothing is read before.
+    ['', wasThere, undefined],
+  ])('is in the JSON where a record was read before: %s', async (flags, before, wasQueued) => {
+    const [result] = documentsIn(await submit(`${flags} --json`, before))
+    expect([result?.submitted, result?.wasQueued]).toEqual([true, wasQueued])
   })
 
   test('is in the sentence of the row', async () => {
-    const row = await submitted(`--match-head ${head}`, true)
+    const row = await submit(`--match-head ${head}`, wasThere)
     expect(row).toContain('\t#7 was already queued for main of acme/web.\n')
   })
 })

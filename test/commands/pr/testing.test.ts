@@ -91,27 +91,49 @@ describe('`pr testing --pr`', () => {
   })
 })
 
-test('says on a terminal which failed check is not required, after those that are', async () => {
-  const statusChecks = [
-    { context: 'preview', state: 'FAILURE' },
-    { context: 'lint', state: 'CANCELLED' },
-  ]
-  const body = JSON.stringify({ ...run, requiredStatuses: ['lint'], statusChecks })
-  const { out } = await mergeq(`pr testing x ${where} --color never`, {
-    answer: () => ({ body }),
-    terminal: true,
-  })
-  expect(out).toContain('  - check "lint" cancelled\n  ✗ check "preview" failed (not required)\n')
-})
-
-test('names on a terminal the required statuses that have not reported', async () => {
-  const checkSuites = [{ checkRuns: [{ name: 'build', conclusion: 'SUCCESS' }] }]
-  const body = JSON.stringify({ ...run, requiredStatuses: ['lint', 'build', 'deploy'], checkSuites })
-  const { out } = await mergeq(`pr testing x ${where}`, { answer: () => ({ body }), terminal: true })
-  expect(out.match(/^.*not reported$/gm)).toEqual([
-    '  ? lint has not reported',
-    '  ? deploy has not reported',
-  ])
+test.each([
+  [
+    'which failed check is not required, after those that are',
+    {
+      requiredStatuses: ['lint'],
+      statusChecks: [
+        { context: 'preview', state: 'FAILURE' },
+        { context: 'lint', state: 'CANCELLED' },
+      ],
+    },
+    [' - check "lint" cancelled\n  ✗ check "preview" failed (not required)\n'],
+  ],
+  [
+    'the required statuses that have not reported',
+    {
+      requiredStatuses: ['lint', 'build', 'deploy'],
+      checkSuites: [{ checkRuns: [{ name: 'build', conclusion: 'SUCCESS' }] }],
+    },
+    [' ? lint has not reported\n  ? deploy has not reported\n'],
+  ],
+  [
+    'which checks wait for a manual approval',
+    {
+      checkSuites: [
+        {
+          checkRuns: [
+            { name: 'deploy', status: 'WAITING' },
+            { name: 'audit', status: 'REQUESTED' },
+            { name: 'unit', status: 'IN_PROGRESS' },
+          ],
+        },
+      ],
+      statusChecks: [
+        { context: 'license', state: 'PENDING' },
+        { context: 'release', state: 'WAITING' },
+      ],
+    },
+    [' deploy, audit, release wait for a manual approval\n', ' unit in progress\n', ' license pending\n'],
+  ],
+])('says on a terminal %s', async (_, details, lines) => {
+  const answer = () => ({ body: JSON.stringify({ ...run, ...details }) })
+  const { out } = await mergeq(`pr testing x ${where} --color never`, { answer, terminal: true })
+  for (const line of lines) expect(out).toContain(line)
 })
 
 /** A run that goes on, of whose required checks one has not reported for three hours. */
@@ -154,22 +176,4 @@ test('in the hosted dialect the sandbox requires a testRunId, to which its recor
   story.clock.now += 20_000
   const merged = await story.mergeq('pr testing --pr 7 --json -v')
   expect(merged.err).toContain('from the field verifiedByTestRun of #7')
-})
-
-test('says on a terminal which checks wait for a manual approval', async () => {
-  const checkRuns = [
-    { name: 'deploy', status: 'WAITING' },
-    { name: 'audit', status: 'REQUESTED' },
-    { name: 'unit', status: 'IN_PROGRESS' },
-  ]
-  const statusChecks = [
-    { context: 'license', state: 'PENDING' },
-    { context: 'release', state: 'WAITING' },
-  ]
-  const body = JSON.stringify({ ...run, checkSuites: [{ checkRuns }], statusChecks })
-  const setting = { answer: () => ({ body }), terminal: true, env: { NO_COLOR: '1' } }
-  const { out } = await mergeq(`pr testing x ${where}`, setting)
-  expect(out).toContain(' deploy, audit, release wait for a manual approval\n')
-  expect(out).toMatch(/ unit in.progress\n/)
-  expect(out).toContain(' license pending\n')
 })

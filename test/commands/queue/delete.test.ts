@@ -9,16 +9,6 @@ const run = (flags: string, answer: (seen: Seen) => Answer) =>
   mergeq(`queue delete ${flags}`, { env, answer })
 
 describe('queue delete', () => {
-  test('deletes the queue with one request', async () => {
-    const { code, out, err, requests } = await run('--yes --json', () => ({ body: 'OK' }))
-    expect({ code, err, sent: requests.map(operationOf) }).toEqual({
-      code: 0,
-      err: '',
-      sent: ['deleteQueue'],
-    })
-    expect(JSON.parse(out)).toMatchObject({ operation: 'deleteQueue', targetBranch: 'main', ok: true })
-  })
-
   test('--cancel-all: a pull request that left meanwhile is not an error; any other error keeps the queue', async () => {
     const listing = (seen: Seen, status: number): Answer => {
       if (operationOf(seen) === 'getQueue')
