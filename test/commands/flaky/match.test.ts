@@ -322,6 +322,7 @@ describe('a directory', () => {
 
   const unread = 'reports contains no JUnit XML file.'
   test.each([
+    ['none.xml', {}, 'none.xml cannot be read'],
     ['reports', { 'reports/a.xml': summary }, unread],
     ['reports', { 'reports/a.xml': '<coverage/>' }, unread],
     ['reports', { 'reports/.a.xml': passed }, unread],
@@ -340,9 +341,13 @@ describe('a directory', () => {
       'reports/b.xml: line 1: the file is',
     ],
     ['reports', { 'reports/a.xml': passed, 'reports/b.xml': '{}' }, 'reports/b.xml: line 1: invalid XML'],
-  ])('%s of %j is a usage error', async (path, files, message) => {
-    const { code, err } = await mergeq(`flaky match ${path} ${where}`, { files })
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) })
+  ])('%s of %j is a usage error that sends nothing', async (path, files, message) => {
+    const { code, out, err, requests } = await mergeq(`flaky match ${path} ${where}`, {
+      files,
+      answer: answerOf(),
+    })
+    expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
+    expect(err).toContain(message)
   })
 })
 
@@ -374,20 +379,4 @@ describe('a window that could not be read completely', () => {
     expect(code).toBe(0)
     expect(err).toMatch(/The list is incomplete/)
   })
-})
-
-test.each<readonly [paths: string, files: NonNullable<Setting['files']>, message: RegExp]>([
-  ['none.xml', {}, /none\.xml cannot be read/],
-  ['reports', { 'reports/c.txt': 'no' }, /reports contains no \.xml file\./],
-  ['empty.xml', { 'empty.xml': '' }, /empty\.xml is empty\./],
-  // One bad file among good ones.
-  ['a.xml b.xml', { 'a.xml': junit(['A', 'one']), 'b.xml': '<testsuite>' }, /b\.xml: line 1: the file/],
-])('`flaky match %s` is a usage error that sends nothing', async (paths, files, message) => {
-  const { code, out, err, requests } = await mergeq(`flaky match ${paths} ${where}`, {
-    files,
-    answer: answerOf(slow),
-  })
-  expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-  expect(err).toMatch(message)
-  expect(err).toMatch(/^mergeq: .*\n {2}\S.*\n$/)
 })

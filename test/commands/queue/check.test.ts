@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { checkDepth, checkNotReady, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
-import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
@@ -96,9 +96,13 @@ describe('queue check', () => {
     expect(err).toContain('To see why, run: mergeq queue explain')
   })
 
-  test('--stalled must be more than 0', async () => {
-    const { code, err } = await check('--stalled 0', waiting)
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--stalled must be more than 0.') })
+  test.each([
+    ['--stalled 0', '--stalled must be more than 0.'],
+    ['--only', '--only needs a condition.'],
+  ])('%s is a usage error', async (flags, message) => {
+    const { code, err, requests } = await check(flags, waiting)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain(message)
   })
 
   test('--json has a verdict and each result; a pipe has a row for each', async () => {
@@ -209,12 +213,6 @@ describe('queue check', () => {
     const { code, out } = await check(`${flags} --json`, setting)
     const checks: readonly { readonly check: string }[] = JSON.parse(out).checks
     expect({ code, names: checks.map(({ check }) => check) }).toEqual({ code: exit, names })
-  })
-
-  test('--only needs a condition', async () => {
-    const { code, err, requests } = await check('--only', waiting)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('--only needs a condition.')
   })
 
   test('how many are not ready is the sum over the kinds of queues, for one queue and for several', async () => {
@@ -328,19 +326,6 @@ describe('queue check', () => {
       }
       const { code, out } = await check('--only --statuses 5', setting)
       expect({ code, out }).toEqual({ code: exit, out: '' })
-    })
-
-    test.each(['both', 'hosted'] as const)('the sandbox plays them (%s)', async dialect => {
-      const story = await openStory({ dialect })
-      await story.mergeq('pr submit 1 2 4 5')
-      story.clock.now += hour / 6
-      const { code, out } = await story.mergeq('queue check --statuses 3 --json')
-      expect({ code, checks: JSON.parse(out).checks }).toMatchObject({
-        code: 0,
-        checks: expect.arrayContaining([
-          { check: 'statuses', ok: true, reason: expect.stringMatching(/^(\d) of \1 required/) },
-        ]),
-      })
     })
   })
 })

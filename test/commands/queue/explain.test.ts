@@ -184,18 +184,3 @@ test('what cannot be read is named, and is no reason to fail', async () => {
     ],
   })
 })
-
-test.each([
-  [401, 4],
-  [404, 5],
-])('a queue that answers %i is an error with exit code %i', async (status, code) => {
-  const outcome = await explain({ getQueue: { status } })
-  expect({ code: outcome.code, out: outcome.out }).toEqual({ code, out: expect.stringContaining('') })
-  expect(outcome.err).not.toBe('')
-})
-
-test('a dry run prints the request for the queue alone', async () => {
-  const { code, requests, out } = await explain({}, '--dry-run --json')
-  expect({ code, requests }).toEqual({ code: 0, requests: [] })
-  expect(out).toContain('/getQueue')
-})

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { lockPath } from '../../../src/host/lock.ts'
 import { type Freeze, frozenBranches, openFreeze } from '../../support/freeze.ts'
-import type { Seen } from '../../support/harness.ts'
+import type { Seen, Setting } from '../../support/harness.ts'
 import { sampleRuns } from '../../support/sample.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -78,17 +78,13 @@ describe('a freeze with the file of an earlier one', () => {
     expect(JSON.parse(disk.get('f.json') ?? '')).toEqual([other, ...rows])
   })
 
-  test('needs --yes, unless all queues of the file are restored', async () => {
+  test('needs no --yes where all queues of the file are restored', async () => {
     const freeze = openFreeze()
     const person = { terminal: true, inputTerminal: true, typed: ['y'] }
-    const again = pause.replace(' --yes', '')
     await freeze.mergeq(pause)
-    const refused = await freeze.mergeq(again, person)
-    expect({ code: refused.code, requests: refused.requests }).toEqual({ code: 2, requests: [] })
-    expect(refused.err).toContain('f.json already exists.')
     await freeze.mergeq(resume)
     freeze.clock.now += 60_000
-    const { code, err } = await freeze.mergeq(again, person)
+    const { code, err } = await freeze.mergeq(pause.replace(' --yes', ''), person)
     expect({ code, row: freeze.row('main') }).toEqual({
       code: 0,
       row: { repo: 'github.com/acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' },
@@ -129,37 +125,67 @@ test('the lock is beside the file, and is broken 10 seconds after its last sign 
   }
 })
 
-describe('a record that another command writes meanwhile', () => {
-  const lines = [
-    'queue pause --all --record f.json',
-    'queue drain -f q.yaml --record f.json',
-    'queue apply -f q.yaml --record f.json',
-  ]
-  const answers = [
-    { words: '--yes', before: undefined },
-    { words: '--yes', before: '[]' },
-    { words: '', before: undefined },
-  ]
-  const runs = lines.flatMap(line => answers.map(how => [`${line} ${how.words}`.trim(), how.before] as const))
-  const person = { terminal: true, inputTerminal: true, typed: ['y'] }
+const queueFile = 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n'
+const apply = 'queue apply -f q.yaml --record f.json --yes'
 
-  test.each(runs)('%s, where the file was %s before: 2, and nothing is changed', async (line, before) => {
-    const freeze = openFreeze(undefined, ({ path }, { disk }) => {
-      if (/Metrics|getQueue/.test(path)) disk.set('f.json', '[ ]')
-      return undefined
+describe.each(['queue pause --all', 'queue drain -f q.yaml', 'queue apply -f q.yaml'])(
+  'the file of a record of %s',
+  command => {
+    /** Runs it where the file has a text; the answers of the service may come with something else. */
+    async function record(
+      before: string | undefined,
+      words: string,
+      setting: Setting,
+      onRead?: () => string,
+    ) {
+      const freeze = openFreeze(undefined, ({ path }, { disk }) => {
+        if (onRead !== undefined && /Metrics|getQueue/.test(path)) disk.set('f.json', onRead())
+        return undefined
+      })
+      freeze.disk.set('q.yaml', queueFile)
+      if (before !== undefined) freeze.disk.set('f.json', before)
+      const outcome = await freeze.mergeq(`${command} --record f.json ${words}`, setting)
+      const changes = outcome.requests.filter(({ path }) => path.endsWith('updateQueue'))
+      return { ...outcome, changes, file: freeze.disk.get('f.json') }
+    }
+    const person = { terminal: true, inputTerminal: true, typed: ['y'] }
+
+    test.each<[string, string, string, Setting, string]>([
+      ['is there, and --yes is not', '[]', '', person, 'f.json already exists.'],
+      ['is something else', '[{}]', '--yes', {}, 'f.json is not a record of s'],
+    ])('%s: 2, and nothing is sent', async (_, before, words, setting, message) => {
+      const { code, err, requests, file } = await record(before, words, setting)
+      expect({ code, requests, file }).toEqual({ code: 2, requests: [], file: before })
+      expect(err).toContain(message)
     })
-    freeze.disk.set('q.yaml', 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n')
-    if (before !== undefined) freeze.disk.set('f.json', before)
-    const { code, err, requests } = await freeze.mergeq(line, line.endsWith('--yes') ? {} : person)
-    expect(code, err).toBe(2)
-    expect(err).toContain('f.json was written by another command meanwhile.')
-    expect(requests.filter(({ path }) => path.endsWith('updateQueue'))).toEqual([])
-    expect(freeze.disk.get('f.json')).toBe('[ ]')
-  })
-})
+
+    test('cannot be written: 16, and nothing is changed', async () => {
+      const onChange = (how: string) => {
+        if (how === 'create') throw new Error('read-only file system')
+      }
+      const { code, err, changes } = await record(undefined, '--yes', { onChange })
+      expect({ code, changes }).toEqual({ code: 16, changes: [] })
+      expect(err).toContain('f.json could not be written: read-only file system.')
+    })
+
+    test.each([
+      ['--yes', undefined],
+      ['--yes', '[]'],
+      ['', undefined],
+    ])('is written by another command meanwhile (%s, where it was %s before): 2', async (words, before) => {
+      const { code, err, changes, file } = await record(
+        before,
+        words,
+        words === '' ? person : {},
+        () => '[ ]',
+      )
+      expect({ code, changes, file }, err).toEqual({ code: 2, changes: [], file: '[ ]' })
+      expect(err).toContain('f.json was written by another command meanwhile.')
+    })
+  },
+)
 
 describe('a queue that somebody changes after it was recorded', () => {
-  const apply = 'queue apply -f q.yaml --record f.json --yes'
   test.each([pause, apply])('%s: skipped with 14, and not in the record', async line => {
     let isWritten = false
     let settings: Readonly<Record<string, unknown>> = { concurrency: 1 }
@@ -173,7 +199,7 @@ describe('a queue that somebody changes after it was recorded', () => {
       if (path.endsWith('updateQueue')) settings = { ...settings, ...JSON.parse(body) }
       return { body: JSON.stringify({ ...settings, state: 'running', enqueuedPullRequests: [] }) }
     })
-    freeze.disk.set('q.yaml', 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n')
+    freeze.disk.set('q.yaml', queueFile)
     const { code, err, out, requests } = await freeze.mergeq(line)
     expect(code, err).toBe(14)
     expect(err + out).toMatch(
@@ -186,22 +212,19 @@ describe('a queue that somebody changes after it was recorded', () => {
   })
 })
 
-test.each([pause, 'queue apply -f q.yaml --record f.json --yes'])(
-  '%s: an error of the last write hides no result',
-  async line => {
-    let writes = 0
-    const freeze = openFreeze(undefined, seen => (isUpdateOf(seen, 'main') ? { status: 400 } : undefined))
-    freeze.disk.set('q.yaml', 'targetBranch: main\nrepo: acme/web\nsettings:\n  concurrency: 7\n')
-    const last = line.startsWith('queue apply') ? 1 : 2
-    const onChange = (what: string) => {
-      if (/^(create|replace)$/.test(what) && ++writes > last) throw new Error('no space left on device')
-    }
-    const { code, err, out } = await freeze.mergeq(line, { onChange })
-    expect(code, err).toBe(6)
-    expect(err).toContain('no space left on device. It still names queues that were not changed.')
-    expect(out.split('\n').length).toBe(line === pause ? 4 : 2)
-  },
-)
+test.each([pause, apply])('%s: an error of the last write hides no result', async line => {
+  let writes = 0
+  const freeze = openFreeze(undefined, seen => (isUpdateOf(seen, 'main') ? { status: 400 } : undefined))
+  freeze.disk.set('q.yaml', queueFile)
+  const last = line.startsWith('queue apply') ? 1 : 2
+  const onChange = (what: string) => {
+    if (/^(create|replace)$/.test(what) && ++writes > last) throw new Error('no space left on device')
+  }
+  const { code, err, out } = await freeze.mergeq(line, { onChange })
+  expect(code, err).toBe(6)
+  expect(err).toContain('no space left on device. It still names queues that were not changed.')
+  expect(out.split('\n').length).toBe(line === pause ? 4 : 2)
+})
 
 describe('what limits --all', () => {
   test.each([

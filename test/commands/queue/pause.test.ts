@@ -70,23 +70,10 @@ describe('queue pause --all', () => {
     expect(err.match(/Try again later/g)).toHaveLength(1)
   })
 
-  const old = { 's.json': '[]' }
-  const readOnly = () => {
-    throw new Error('read-only file system')
-  }
   test.each<readonly [flags: string, setting: Setting, code: number, message: string]>([
-    ['-b main --yes', {}, 2, '--all and --target-branch cannot be used together.'],
     ['', {}, 2, 'standard input is not a terminal.\n  To see first what would be sent, add --dry-run.'],
     ['--no-input', { inputTerminal: true }, 2, ': --no-input is set.'],
     ['', { inputTerminal: true, env: { CI: '1' } }, 2, ': this is a CI job.'],
-    ['--record s.json', { files: old, inputTerminal: true }, 2, 's.json already exists.'],
-    ['--record s.json --yes', { files: { 's.json': '{}' } }, 2, 's.json is not a record of states.'],
-    [
-      '--record s.json --yes',
-      { onChange: readOnly },
-      16,
-      's.json could not be written: read-only file system.',
-    ],
     [
       '',
       { terminal: true, inputTerminal: true, typed: ['n'] },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import { mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
 
 const hour = 3_600_000
 const headers = { date: new Date(noon).toUTCString() }
@@ -68,29 +68,6 @@ describe('`queue report`', () => {
     expect(out).not.toMatch(/cancelled|interrupted|bisections/)
     expect(out).toMatch(columns < 120 ? /^Left out: (?:BEFORE, )?OF$/m : /100%, 1 of 1 +PRs/m)
     expect(Math.max(...out.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns)
-  })
-
-  test('counts a result at the moment at which the ranges touch once', async () => {
-    const start = noon - 7 * 24 * hour
-    const at = (time: number, prNumber: number) => ({
-      ...result(prNumber, 0),
-      endedAt: new Date(time).toISOString(),
-    })
-    const touching = [at(start, 1), at(start - 1, 2), at(noon, 3)]
-    const { out, requests } = await report('--json', { answer: service(touching) })
-    const { range, before } = JSON.parse(out)
-    expect([range.results, before.results]).toEqual([2, 1])
-    expect(requests.slice(1).map(({ body }) => [JSON.parse(body).since, JSON.parse(body).until])).toEqual([
-      ['2025-12-29T12:00:00.000Z', '2026-01-05T12:00:00.000Z'],
-      ['2025-12-22T11:59:59.999Z', '2025-12-29T11:59:59.999Z'],
-    ])
-  })
-
-  test('divides nothing where nothing ran', async () => {
-    const { code, out } = await report('-o csv', { answer: service([]) })
-    expect(code).toBe(0)
-    expect(out).not.toMatch(/NaN|Infinity/)
-    expect(out).toMatch(/^attempts-per-merged,,attempts,0,merged PRs,,0,github\.com\/acme\/web,main\r?$/m)
   })
 
   test('says what 45 days cut', async () => {
@@ -167,16 +144,6 @@ describe('`queue report`', () => {
     expect(out).toMatch(/\| Note \| The range before is shorter, .* \|/)
   })
 
-  test('reads 100 results a page, after a read of the queue', async () => {
-    const many = Array.from({ length: 2_000 }, (_, index) => result(index, (index * 44 * 24) / 2_000))
-    const { code, out, requests } = await report('--since 45d --json', { answer: service(many) })
-    expect({ code, results: JSON.parse(out).range.results, requests: requests.length }).toEqual({
-      code: 0,
-      results: 2_000,
-      requests: 21,
-    })
-  })
-
   test('is incomplete where no page is left for the range before', async () => {
     const { code, out, err } = await report('--max-pages 1 --json')
     const { range, before, notes } = JSON.parse(out)
@@ -187,12 +154,5 @@ describe('`queue report`', () => {
       notes: ['The range before was not read.'],
     })
     expect(err).toContain('no page was left for the range before (raise --max-pages)')
-  })
-
-  test.each(['queue report', 'queue runs'])('%s says that there is no such queue', async line => {
-    const story = await openStory()
-    const { code, out, err } = await story.mergeq(`${line} -b other`, { terminal: true })
-    expect({ code, out }).toEqual({ code: 5, out: '' })
-    expect(err).toContain('acme/web has no queue for other.')
   })
 })

@@ -1,70 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { frozenBranches, openFreeze } from '../../support/freeze.ts'
-import { mergeq, type Setting } from '../../support/harness.ts'
-import { bodiesOf, namesOf, where } from '../../support/queue-files.ts'
 
 const pauseAll = 'queue pause --all --record f.json --yes'
 const resumeAll = 'queue resume --from f.json --yes'
 const restoredAtNoon = { restored: '2026-01-05T12:00:00.000Z' }
-const running = '{"state":"running","enqueuedPullRequests":[]}'
-
-test('queue resume sets the state of one queue with one request', async () => {
-  const { code, err, requests } = await mergeq(`queue resume ${where}`, { answer: () => ({ body: 'OK' }) })
-  expect({ code, err, names: namesOf(requests) }).toEqual({ code: 0, err: '', names: ['updateQueue'] })
-  expect(bodiesOf(requests, 'updateQueue')).toMatchObject([{ targetBranch: 'main', state: 'RUNNING' }])
-})
-
-describe('queue resume --from', () => {
-  const resume = (before: string, live: string, flags = '--yes', setting: Setting = {}) =>
-    mergeq(`queue resume --from s.json ${flags}`, {
-      files: {
-        's.json': JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after: 'PAUSED' }]),
-      },
-      answer: ({ path }) => ({ body: path.endsWith('getQueue') ? running.replace('running', live) : 'OK' }),
-      ...setting,
-    })
-
-  test.each([
-    ['DRAINING', 'paused', 0, 'DRAINING'],
-    ['SWITCHING_MODES', 'paused', 0, 'RUNNING'],
-    ['PAUSED', 'paused', 0, undefined],
-    ['RUNNING', 'running', 0, undefined],
-    ['RUNNING', 'draining', 14, undefined],
-  ])('%s before and %s now ends with %i', async (before, live, exit, sent) => {
-    const { code, requests } = await resume(before, live)
-    const state = requests[1] && JSON.parse(requests[1].body).state
-    expect({ code, state, requests: requests.length }).toEqual({
-      code: exit,
-      state: sent,
-      requests: sent === undefined ? 1 : 2,
-    })
-  })
-
-  test('a terminal has a short row for a queue that was skipped, and says why below', async () => {
-    const { out, err } = await resume('RUNNING', 'draining', '--yes --color never', {
-      terminal: true,
-      columns: 120,
-    })
-    expect(out).toMatch(/^acme\/web +main +skipped/m)
-    expect(err).toContain('The queue for main of acme/web is draining, not paused as in the record;')
-  })
-
-  test.each(['--yes --all', '--yes -R acme/web', '--yes --record r.json', ''])(
-    '%s is a usage error',
-    async flags => {
-      const { code, requests } = await resume('RUNNING', 'paused', flags)
-      expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    },
-  )
-
-  test('a file that is no record is a usage error', async () => {
-    const { code, err } = await mergeq('queue resume --from s.json --yes', { files: { 's.json': '[{}]' } })
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: expect.stringContaining('s.json is not a record of states.'),
-    })
-  })
-})
 
 describe('queue resume --from the record of a freeze', () => {
   const recorded = (before: string, after = 'PAUSED', more = {}) =>
@@ -103,6 +42,8 @@ describe('queue resume --from the record of a freeze', () => {
 
   test.each([
     ['running', 'paused', 'paused', 0, 'running', 'changed'],
+    ['DRAINING', 'PAUSED', 'paused', 0, 'draining', 'changed'],
+    ['PAUSED', 'PAUSED', 'paused', 0, 'paused', 'unchanged'],
     ['RUNNING', 'PAUSED', 'running', 0, 'running', 'unchanged'],
     ['SWITCHING_MODES', 'PAUSED', 'paused', 0, 'running', 'changed'],
     ['switching_modes', 'PAUSED', 'switching_modes', 0, 'switching_modes', 'unchanged'],
@@ -169,20 +110,32 @@ describe('queue resume --from the record of a freeze', () => {
     })
   })
 
-  test('a file that does not exist is a usage error, and nothing is said of a lock', async () => {
-    const { code, err } = await openFreeze().mergeq(resumeAll)
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: 'mergeq: f.json cannot be read: no such file: f.json.\n  Check the file name and the file permissions.\n',
+  test('a terminal has a short row for a queue that was skipped, and says why below', async () => {
+    const freeze = openFreeze({ main: 'draining' })
+    freeze.disk = recorded('RUNNING')
+    const { out, err } = await freeze.mergeq(resumeAll, {
+      terminal: true,
+      columns: 120,
+      env: { NO_COLOR: '1' },
     })
+    expect(out).toMatch(/^acme\/web +main +skipped/m)
+    expect(err).toContain('The queue for main of acme/web is draining, not paused as in the record;')
   })
 
-  test('a record that has a queue twice is a usage error', async () => {
+  const row = { repo: 'acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
+  test.each<readonly [flags: string, record: readonly object[] | undefined, message: string]>([
+    ['--yes --all', [row], '--from and --all cannot be used together.'],
+    ['--yes -R acme/web', [row], '--repo'],
+    ['--yes --record r.json', [row], '--record'],
+    ['', [row], 'standard input is not a terminal'],
+    ['--yes', undefined, 'f.json cannot be read: no such file: f.json.\n  Check the file name'],
+    ['--yes', [{}], 'f.json is not a record of states.'],
+    ['--yes', [row, { ...row, repo: 'Acme/web' }], 'f.json has the queue for main of Acme/web twice.'],
+  ])('%s with the record %j is a usage error, and nothing is sent', async (flags, record, message) => {
     const freeze = openFreeze({ main: 'paused' })
-    const row = { repo: 'acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
-    freeze.disk.set('f.json', JSON.stringify([row, { ...row, repo: 'Acme/web' }]))
-    const { code, err, requests } = await freeze.mergeq(resumeAll)
+    if (record !== undefined) freeze.disk.set('f.json', JSON.stringify(record))
+    const { code, err, requests } = await freeze.mergeq(`queue resume --from f.json ${flags}`)
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('f.json has the queue for main of Acme/web twice.')
+    expect(err).toContain(message)
   })
 })

@@ -67,36 +67,13 @@ describe('-f names the queues of files, also those without metrics', () => {
     expect(bodies.join()).not.toContain('concurrency')
   })
 
-  test('its record is that of --all, and resumes them', async () => {
-    const disk = new Map<string, string>()
-    const { code } = await run('queue pause -f q --yes --record s.json', { disk })
-    const recorded = JSON.parse(disk.get('s.json') ?? '[]').map((row: { repo: string }) => row.repo)
-    expect({ code, recorded: recorded.sort() }).toEqual({
-      code: 0,
-      recorded: ['github.com/acme/quiet', 'github.com/acme/web', 'github.com/acme/web'],
-    })
-    const again = await run('queue pause -f q --record s.json', { disk, inputTerminal: true })
-    expect({ code: again.code, requests: again.requests }).toEqual({ code: 2, requests: [] })
-    expect(again.err).toContain('s.json already exists.')
-  })
-
-  test('the prompt names them, and a dry run prints the reads', async () => {
+  test('the prompt names them', async () => {
     const terminal = { terminal: true, inputTerminal: true, typed: ['n'], columns: 120 }
     const prompt = await run('queue pause -f q', terminal)
     expect({ code: prompt.code, requests: prompt.requests }).toEqual({ code: 2, requests: [] })
     expect(prompt.err).toMatch(
       /^This pauses 3 queues: main of acme\/quiet, next of acme\/web, main of acme\/web\.\n/,
     )
-    const dry = await run('queue pause -f q --dry-run')
-    expect({
-      code: dry.code,
-      requests: dry.requests,
-      lines: dry.out.match(/"operation":"getQueue"/g)?.length,
-    }).toEqual({
-      code: 0,
-      requests: [],
-      lines: 3,
-    })
   })
 
   test.each<readonly [flags: string, env: Setting['env'], says: string]>([
@@ -118,8 +95,6 @@ describe('-f names the queues of files, also those without metrics', () => {
   })
 
   test.each([
-    ['-f q -b main', '--file and --target-branch cannot be used together.'],
-    ['-f q --all', '--file and --all cannot be used together.'],
     ['-f gone', 'gone cannot be read'],
     ['-f broken', 'a queue file must be a mapping'],
     ['-f twice', 'describe the same queue: main of acme/web.'],
@@ -207,13 +182,5 @@ describe('queue wait for several queues', () => {
     })
     expect(err).toContain('main of acme/quiet')
     expect(err).not.toContain('Still waiting.')
-  })
-
-  test('--all are the queues that the metrics name', async () => {
-    const { code, out } = await run('queue wait --all')
-    expect({ code, out: out.match(/^\S+/gm) }).toEqual({
-      code: 0,
-      out: ['github.com/acme/web', 'github.com/acme/other'],
-    })
   })
 })

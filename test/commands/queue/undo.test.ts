@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { mergeq, openStory, type Setting, type Story } from '../../support/harness.ts'
-import { bodiesOf, live, namesOf, queueThat, where, withFile } from '../../support/queue-files.ts'
+import { bodiesOf, live, queueThat, where, withFile } from '../../support/queue-files.ts'
 
 const change = withFile('settings: {concurrency: 7, batch: true, requiredStatuses: [ci]}')
 const undo = 'queue apply -f before.json --yes'
@@ -71,20 +71,6 @@ describe('the file of a record', () => {
     })
   const earlier = (rows: string) => new Map([['before.json', rows]])
 
-  test('exists: 2 without --yes, and nothing is sent', async () => {
-    const setting = { disk: earlier('[]'), inputTerminal: true }
-    const { code, err, requests } = await run('', setting)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('before.json already exists.')
-  })
-
-  test('of something else is 2, and nothing is sent', async () => {
-    const other = earlier('[{"repo":"acme/web","targetBranch":"main","settings":{}}]')
-    const { code, err, requests } = await run('--yes', { disk: other })
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('before.json is not a record of settings.')
-  })
-
   test('keeps queues that this command does not change', async () => {
     const row = {
       repo: 'github.com/acme/api',
@@ -100,24 +86,6 @@ describe('the file of a record', () => {
       'github.com/acme/web',
     ])
     expect(rows[0]).toEqual(row)
-  })
-
-  test('is written before the first change; if it cannot be, nothing is changed: 16', async () => {
-    const disk = new Map<string, string>()
-    const seen: boolean[] = []
-    await run('--yes', {
-      disk,
-      answer: queueThat(operation => {
-        if (operation === 'updateQueue') seen.push(disk.has('before.json'))
-        return undefined
-      }),
-    })
-    expect(seen).toEqual([true])
-    const onChange = (how: string) => {
-      if (how === 'create') throw new Error('read-only file system')
-    }
-    const { code, requests } = await run('--yes', { onChange })
-    expect({ code, sent: namesOf(requests) }).toEqual({ code: 16, sent: ['getQueue'] })
   })
 
   test('leaves out what cannot be set again, and says so', async () => {
@@ -212,7 +180,6 @@ describe('queue diff --offline', () => {
       { 'q/a.yaml': good.replace('concurrency', 'concurency') },
       "unknown queue setting 'concurency'",
     ],
-    ['two files for a queue', { 'q/a.yaml': good, 'q/b.yaml': good }, 'describe the same queue'],
     ['a wrong flag', { 'q/a.yaml': `${good}defaults: 7\n` }, 'q/a.yaml:4: defaults must be true or false.'],
     [
       'a wrong item of a list',

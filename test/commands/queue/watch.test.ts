@@ -234,6 +234,7 @@ describe('how a watch ends', () => {
     ['--interval 30d', /is longer than 1d/],
     ['--once --for 1m', /cannot be used together/],
     ['--json', /--once/],
+    ['--timeout 10m', /To stop after a time, use --for\./],
   ])('%s is refused before anything is sent', async (line, says) => {
     const { code, err, requests } = await mergeq(`queue watch ${line}`, { env, answer: () => good })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
@@ -303,12 +304,4 @@ describe('the records of pull requests that leave', () => {
     const { out } = await watch('--for 4s', [good, empty, back])
     expect(out).toMatch(/^\S+\t7\tTESTING\t\t\t\S+\tmain\t\t\n\S+\t7\tTESTING\tPENDING\t1\t\S+\tmain\t\t\n$/)
   })
-})
-
-test('--timeout does not end a watch: the message names --for', async () => {
-  const { code, err, requests } = await mergeq('queue watch -R acme/web -b main --timeout 10m', {
-    answer: () => ({}),
-  })
-  expect({ code, requests }).toEqual({ code: 2, requests: [] })
-  expect(err).toContain('To stop after a time, use --for.')
 })

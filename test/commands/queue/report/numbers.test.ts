@@ -60,20 +60,8 @@ function oracle(all: readonly JsonObject[]) {
   }
   const bisected = (word: string) => ids.filter(id => ofRun(id).some(each => each.bisection === word)).length
   const minutes = times.reduce((sum, time) => sum + time / 60_000, 0)
-  return {
-    ...{
-      prs: prs.size,
-      counts,
-      attempts,
-      runs: ids.length,
-      times,
-      isAt,
-      wasted,
-      outcomes,
-      bisected,
-      minutes,
-    },
-  }
+  const ofRuns = { runs: ids.length, times, isAt, wasted, outcomes, bisected, minutes }
+  return { prs: prs.size, counts, attempts, ...ofRuns }
 }
 
 describe('the numbers of a queue report', () => {
