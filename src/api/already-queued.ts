@@ -1,8 +1,8 @@
 import { extendError, failureOrThrow, type MergeqError } from '../base/errors.ts'
-import { getNumber, getString, isObject, type JsonObject, parseJson } from '../base/json.ts'
+import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import { hasSentBatching, hasSentPriority, isSubmitted } from './recovery-rules.ts'
-import { bodyText, buildRequest, type Request } from './request.ts'
+import { buildRequest, type Request, sentObject } from './request.ts'
 import { exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
@@ -13,14 +13,14 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
  */
 export async function requireQueued(
   client: ServiceClient,
-  { resource, body }: Request,
+  request: Request,
   refusal: MergeqError,
   limits: RequestLimits,
 ): Promise<JsonObject> {
+  const { resource } = request
   const record = client.maxRetries === 0 ? undefined : await readRecord(client, resource, limits)
   if (record === undefined || !isSubmitted(record)) throw refusal
-  const given = body === undefined ? {} : parseJson(bodyText(body))
-  const sent: JsonObject = isObject(given) ? given : {}
+  const sent = sentObject(request)
   if (hasSentPriority(record, sent) && hasSentBatching(record, sent)) return record
   const [inspect] = client.advice.toInspect([resource])
   throw extendError(

@@ -2,7 +2,8 @@ import { extendError, type MergeqError, usageError } from '../base/errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../base/json.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
-import { branch, integer, repository, requireExactNumbers, type Type } from '../values/types.ts'
+import { toIso } from '../values/time.ts'
+import { branch, instant, integer, repository, requireExactNumbers, type Type } from '../values/types.ts'
 import type { RecordType } from './operations/fields.ts'
 import type { RecoveryRule } from './recovery-rules.ts'
 import type { DecodedResponse, PagesEnd, ResponseDecoder } from './response.ts'
@@ -444,6 +445,16 @@ export const queueParams = {
     location: 'body.targetBranch',
     setting: 'targetBranch',
   }),
+}
+
+/** The params that request a range of time, of `test runs that ended`. */
+export const rangeParams = (what: string) => {
+  const bound = (word: 'since' | 'until') =>
+    param(instant, `Only ${what} ${word} this time`, {
+      location: `body.${word}`,
+      encode: time => (time === undefined ? undefined : toIso(time)),
+    })
+  return { since: bound('since'), until: bound('until') }
 }
 
 /** Records per page. What a service does with more than it takes is its own to say. */

@@ -6,14 +6,14 @@ import {
   toMergeqError,
   withPeriod,
 } from '../base/errors.ts'
-import { isObject, type JsonObject, parseJson } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { joinList } from '../values/format.ts'
 import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
 import { type Operation, operationName, type Params, type Resource, type WriteRecovery } from './operation.ts'
 import { type RecoveryResult, recoveryRules } from './recovery-rules.ts'
-import { bodyText, buildRequest, type Request } from './request.ts'
+import { buildRequest, type Request, sentObject } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
@@ -262,13 +262,12 @@ async function readOnce<P extends Params>(
   const { readBack: back } = recovery
   if (back === undefined) return undefined
   const { clock } = client.host
-  const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
   const askedAt = clock.now()
   const { sentAt } = sent.failure.details
   const sentTime = sentAt === undefined ? undefined : { from: sentAt, to: sentAt }
   const judge = (record: JsonObject | undefined, date: number | undefined): RecoveryResult => {
     const seconds = sentSeconds(sentTime, { askedAt, at: clock.now(), date })
-    return recoveryRules[back.rule]({ record, sent: isObject(body) ? body : {}, ...seconds })
+    return recoveryRules[back.rule]({ record, sent: sentObject(request), ...seconds })
   }
   try {
     const reading = await buildRequest(client, back.operation, { ...request.resource })

@@ -1,5 +1,5 @@
 import { MergeqError } from '../base/errors.ts'
-import { type EncodedJson, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { type EncodedJson, isObject, type Json, type JsonObject, parseJson } from '../base/json.ts'
 import type { HttpRequest, RequestBody } from '../http/messages.ts'
 import { formatInteger } from '../values/format.ts'
 import { shellQuote } from '../values/suggested-command.ts'
@@ -86,8 +86,9 @@ function encodedParams<P extends Params>(
   values: ParamValues<Params>,
 ): readonly (readonly [ParamLocation, EncodedValue])[] {
   return Object.entries(params).flatMap(([name, { location, encode }]) => {
-    const value: unknown = encode === undefined ? values[name] : encode(values[name])
-    return location === undefined || !isEncodable(value) ? [] : [[location, value] as const]
+    if (location === undefined) return []
+    const value = encode === undefined ? values[name] : encode(values[name])
+    return value === undefined ? [] : [[location, value as EncodedValue] as const]
   })
 }
 
@@ -145,10 +146,6 @@ export const bodyTooLargeError = (
     },
   )
 
-/** Whether a value can be sent as it is. JSON has no functions, symbols and big integers. */
-const isEncodable = (value: unknown): value is EncodedValue =>
-  value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
-
 const isEncoded = (value: EncodedValue): value is EncodedJson =>
   typeof value === 'object' &&
   value !== null &&
@@ -199,6 +196,12 @@ function encode(body: Body): RequestBody {
   text += '}'
   flush()
   return { pieces, bytes }
+}
+
+/** Returns the body of a request; empty for a request without one, or with another value than an object. */
+export function sentObject({ body }: Request): JsonObject {
+  const sent = body === undefined ? undefined : parseJson(bodyText(body))
+  return isObject(sent) ? sent : {}
 }
 
 export const bodyText = ({ pieces }: RequestBody): string => {

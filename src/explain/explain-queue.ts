@@ -134,6 +134,8 @@ function entryFindings({ queue, head, now }: QueueSources): readonly Finding[] {
   const numbers = joinTruncated(testing.map(({ pr }) => `#${pr}`))
   const waiting = entries.length - testing.length
   const isFull = concurrency !== undefined && testing.length >= concurrency && !isBatching && waiting > 0
+  const limit = pluralize(concurrency ?? 0, 'concurrent test run')
+  const full = `The queue is at its limit of ${limit}; ${waiting} ${waiting === 1 ? 'waits' : 'wait'}.`
   return [
     idle === undefined
       ? { code: 'no-times', message: 'No queued pull request says when its state changed.' }
@@ -146,30 +148,19 @@ function entryFindings({ queue, head, now }: QueueSources): readonly Finding[] {
     ...(head?.reasons ?? [])
       .filter(({ code }) => code === lateCheck)
       .map(({ code, message }) => ({ code, message: `In the test run of #${head?.pr}, ${message}` })),
-    ...(isFull
-      ? [
-          {
-            code: 'no-free-slot',
-            message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}; ${waiting} ${waiting === 1 ? 'waits' : 'wait'}.`,
-          },
-        ]
-      : []),
+    ...(isFull ? [{ code: 'no-free-slot', message: full }] : []),
   ]
 }
 
-function notReadyFindings({ notReadyCount, notReady }: QueueSources): readonly Finding[] {
-  if (notReadyCount === undefined || notReadyCount === 0) return []
+function notReadyFindings({ notReadyCount = 0, notReady }: QueueSources): readonly Finding[] {
+  if (notReadyCount === 0) return []
   const verb = notReadyCount === 1 ? 'is' : 'are'
   const names = joinTruncated(
     notReady.flatMap(record => (typeof record.prNumber === 'number' ? `#${record.prNumber}` : [])),
   )
   const list = names === '' ? '' : `: ${names}`
-  return [
-    {
-      code: 'not-ready',
-      message: `${pluralize(notReadyCount, 'pull request')} ${verb} submitted, but not ready${list}.`,
-    },
-  ]
+  const message = `${pluralize(notReadyCount, 'pull request')} ${verb} submitted, but not ready${list}.`
+  return [{ code: 'not-ready', message }]
 }
 
 /** Returns the pull requests that are not ready, each with what it is waiting for. */

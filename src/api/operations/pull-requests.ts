@@ -13,7 +13,6 @@ import {
   anyText,
   branch,
   choice,
-  instant,
   integer,
   listOf,
   mapped,
@@ -33,6 +32,7 @@ import {
   pageSizeType,
   param,
   queueParams,
+  rangeParams,
   requiredParam,
   type WriteRecovery,
 } from '../operation.ts'
@@ -290,14 +290,7 @@ export const pullRequestsPage = defineOperation({
   isHostedOnly: true,
   params: {
     ...queueParams,
-    since: param(instant, 'Only pull requests that merged, failed or were cancelled since this time', {
-      location: 'body.since',
-      encode: since => (since === undefined ? undefined : toIso(since)),
-    }),
-    until: param(instant, 'Only pull requests that merged, failed or were cancelled until this time', {
-      location: 'body.until',
-      encode: until => (until === undefined ? undefined : toIso(until)),
-    }),
+    ...rangeParams('pull requests that merged, failed or were cancelled'),
     state: param(pullRequestState, 'Only pull requests in this state', { location: 'body.state' }),
     // `cursor` and `take` are members of the body itself.
     pageToken: param(anyText, 'Fetch only the page with this cursor', {

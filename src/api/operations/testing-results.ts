@@ -4,7 +4,7 @@ import { keptDays, parseKeptRange } from '../../values/kept-range.ts'
 import { placeFieldsOf } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
-import { choice, instant, integer, moment, type Type } from '../../values/types.ts'
+import { choice, integer, moment, type Type } from '../../values/types.ts'
 import {
   defineOperation,
   listOperation,
@@ -13,6 +13,7 @@ import {
   pageSizeType,
   param,
   queueParams,
+  rangeParams,
 } from '../operation.ts'
 import { listDecoder, missingPartErrorWithMessage } from '../response.ts'
 import {
@@ -53,14 +54,7 @@ export const testingResultsPage = defineOperation({
   isHostedOnly: true,
   params: {
     ...queueParams,
-    since: param(instant, 'Only test runs that ended since this time', {
-      location: 'body.since',
-      encode: since => (since === undefined ? undefined : toIso(since)),
-    }),
-    until: param(instant, 'Only test runs that ended until this time', {
-      location: 'body.until',
-      encode: until => (until === undefined ? undefined : toIso(until)),
-    }),
+    ...rangeParams('test runs that ended'),
     pageToken: param(offset, 'Fetch only the page that begins after so many results', {
       location: 'body.offset',
       encode: token => (token === undefined || token === '' ? undefined : Number(token)),
