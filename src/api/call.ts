@@ -39,10 +39,8 @@ export interface CallResult<P extends Params = Params> {
 }
 
 /**
- * Calls an operation, with its fallback for a body that is too large, and with the response as it adapts it. If a change
- * gets no clear response, the service is read to find out whether the change was applied
- * (docs/reference/network.md, "Write recovery"). Throws an error for every other response than a 2xx that can be
- * decoded.
+ * Calls an operation, with its fallback for a body that is too large. If a change gets no clear response, the service is
+ * read to find out whether it was applied (docs/reference/network.md, "Write recovery").
  */
 export async function callOperation<P extends Params>(
   client: ServiceClient,

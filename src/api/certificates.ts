@@ -28,10 +28,7 @@ const derError = ({ origin, path }: AuthoritiesFile): MergeqError =>
     `To convert it, run: openssl x509 -inform der -in ${shellWord(path)} -out ca.pem`,
   )
 
-/**
- * Reads the files of certificate authorities: that of the settings, or else that of SSL_CERT_FILE. Others of TLS replace
- * those of NODE_EXTRA_CA_CERTS, so these are read as well.
- */
+/** Reads the authorities of the settings, or else of SSL_CERT_FILE, and those of NODE_EXTRA_CA_CERTS, which they replace. */
 async function readAuthorities(
   settings: Config,
   { env, files }: ServiceHost,

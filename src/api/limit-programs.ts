@@ -1,10 +1,7 @@
 import type { PipeLimits, ServiceHost } from '../host/host.ts'
 import { timeIsOver, type WaitTime } from './wait-time.ts'
 
-/**
- * Returns the host with git, the program that prints the token, and a pipe with the token limited to what is left of a
- * time. Throws a `timed-out` error if the time of the command ends before their own.
- */
+/** Returns the host with git, the program of the token and a pipe with it limited to what is left of a time. */
 export const limitPrograms = <H extends ServiceHost>(host: H, time: WaitTime): H => {
   const tokenIsOver = () => timeIsOver('the token was read')
   const limitOf = (usual: number) => {

@@ -1,10 +1,7 @@
 /** The maximum size of a request body in bytes, inclusive (docs/reference/service.md, "Limits"). */
 export const maxBodySize = 20 * 1024 * 1024
 
-/**
- * The default maximum size, in bytes after decompression, of a response with one record, queue or receipt. A
- * queue of 8,000 pull requests fits; the largest response observed so far is far below 1 MiB.
- */
+/** Of a response with one record, queue (8,000 pull requests fit) or receipt, in bytes after decompression. */
 export const maxResponseSize = 8 * 1024 * 1024
 
 /** In bytes after decompression, for a response that is printed as it is. */

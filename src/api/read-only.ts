@@ -3,10 +3,7 @@ import { isLoopback } from '../base/url.ts'
 import type { Config } from '../config/settings.ts'
 import { sandboxToken } from '../values/scenario-names.ts'
 
-/**
- * Throws the usage error of MERGEQ_READ_ONLY unless the service is a sandbox. An address on loopback may lead to another
- * service, which does not accept the token of a sandbox.
- */
+/** Throws the usage error of MERGEQ_READ_ONLY, unless the service on loopback takes the token of a sandbox. */
 export async function requireSandbox({
   settings,
   token,

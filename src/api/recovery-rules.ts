@@ -3,10 +3,7 @@ import { stateOf, terminalOutcome } from '../domain/states.ts'
 import { isSameSetting } from './operations/queue-settings.ts'
 import { changedWhen, type SentSeconds } from './service-clock.ts'
 
-/**
- * What is known when a change got no response and the service was read again
- * (docs/reference/network.md, "Write recovery").
- */
+/** What a reading after a lost change shows (docs/reference/network.md, "Write recovery"). */
 export interface WriteObservation extends SentSeconds {
   /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined

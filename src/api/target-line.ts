@@ -16,10 +16,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/**
- * Whether a line is part of a JSON document, as jq prints it without -r, or is one of several JSON documents. Names
- * of files may begin with a bracket: `[locale]` is a target.
- */
+/** Whether a line is a part of JSON, as jq prints it without -r. `[locale]`, the name of a file, is a target. */
 const looksLikeJson = (line: string): boolean =>
   line.startsWith('{') ||
   brackets.has(line) ||

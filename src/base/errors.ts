@@ -77,10 +77,7 @@ export const signalExitCodes = exitCodeList.filter(exitCode => 'signal' in exitC
 
 export type ErrorKind = (typeof exitCodeList)[number]['kind']
 
-/**
- * Returns the most severe of several exit codes, which is the exit code of the run; 0 for an empty list. A
- * code that is not in `exitCodeList` is more severe than 0 only.
- */
+/** Returns the most severe exit code, 0 for an empty list. One that is not in the list is more severe than 0 only. */
 export const mostSevere = (codes: readonly number[]): number =>
   exitCodesBySeverity.find(({ code }) => code !== 0 && codes.includes(code))?.code ??
   codes.find(code => code !== 0) ??
@@ -198,10 +195,7 @@ export const extendError = (
 /** The user name and password of an address. */
 const userOfAddress = /:\/\/[^/?#\s]*@/g
 
-/**
- * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.
- * Neither text repeats the user name and password of an address that was typed.
- */
+/** Returns an error with exit code 2: nothing was sent. It does not repeat the user and password of an address. */
 export const usageError = (message: string, hint = usageHint): MergeqError => {
   const withoutUser = (text: string) => text.replace(userOfAddress, '://[REDACTED]@')
   return new MergeqError('usage', withoutUser(message), { hint: withoutUser(hint) })

@@ -216,10 +216,7 @@ export const escapeInvisible = (text: string): string =>
 /** The levels in which `stringifyJson` looks for objects with a source text: a list in a document. */
 const sourceLevels = 2
 
-/**
- * Writes JSON on one line, or indented by two spaces, with the characters of `escapeInvisible` escaped. A
- * parsed document, and an object in a list of it, is written as the text that it was parsed from.
- */
+/** Writes JSON, what was parsed and not changed as its own text, with the characters of `escapeInvisible` escaped. */
 export function stringifyJson(value: Json, indented = false): string {
   const text = writeJson(value, sourceLevels)
   return escapeInvisible(indented ? formatJson(text, true) : text)

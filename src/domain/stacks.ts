@@ -7,10 +7,7 @@ export const isStacked = (record: JsonObject | undefined, targetBranch: string):
   get(record, 'readiness.doesBaseBranchMatch') === true &&
   ![undefined, '', targetBranch].includes(getString(record, 'prBaseBranch'))
 
-/**
- * Returns what the base branch of a pull request means for its submission: that it is stacked, or that it belongs into
- * another queue. Undefined if its base is the target branch, or is not known.
- */
+/** Says that a pull request is stacked, or belongs into another queue; undefined if its base is the target branch. */
 export function describeBase(
   pr: number,
   record: JsonObject | undefined,

@@ -102,10 +102,7 @@ const findId = (value: Json | undefined): string | undefined => {
 
 const runKeys = ['testRunId', 'testRun', 'testsPassed', 'verifiedByTestRun']
 
-/**
- * Returns the id of the newest test run of a record's last attempt; undefined if neither the record nor its timeline
- * names one (docs/reference/service.md, "getMergeQueueTestingDetails").
- */
+/** Returns the id of the newest test run of the last attempt, if the record or its timeline names one. */
 export const testRunOf = (record: JsonObject): string | undefined =>
   [...runKeys.map(key => get(record, key)), ...eventsOfAttempt(record).map(testRunOfEvent)]
     .map(findId)

@@ -227,10 +227,7 @@ const blockReasons: ReadonlyMap<string, readonly [message: string, short?: strin
 /** Those that go away without a change to the branch. */
 const passingBlockReasons: readonly string[] = ['awaiting_required_check', 'undetermined']
 
-/**
- * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
- * characters, the first name of an object, and the names of up to 50 items of an array.
- */
+/** Returns the names in a value of unknown structure: `#7`, a short text, that of an object, those of 50 items. */
 function extractNames(value: Json | undefined): readonly string[] {
   if (typeof value === 'number') return [`#${value}`]
   if (typeof value === 'string') return value === '' ? [] : [shorten(value)]
@@ -261,10 +258,7 @@ function culpritText(culprit: Json | undefined, targetBranch: string): string | 
   return type === 'stacked_pr' ? `${name}, another pull request of its stack` : name
 }
 
-/**
- * Returns findings from the details that the record, or the event of its state, gives
- * (docs/reference/service.md, "Timeline"). `failing` are the failing checks that are named already.
- */
+/** Returns findings from the details of the record, or of the event of its state; `failing` are named already. */
 function hostFindings(
   { record, queue, targetBranch }: Facts,
   failing: readonly string[],
@@ -394,10 +388,7 @@ function slotFindings({ queue, entry, record }: Facts): readonly Finding[] {
 /** The codes of findings that another finding describes more exactly. */
 const generalFindings: readonly string[] = ['not-mergeable', 'mergeability-in-progress']
 
-/**
- * Returns in a few words what holds a pull request back: `queue paused`, `conflicts with main`. Undefined if
- * only its place in the queue does. `record` is its own record or its entry in the queue.
- */
+/** Returns in a few words what holds a pull request back, `queue paused`; undefined if only its place does. */
 export function shortReason(
   pr: number,
   targetBranch: string,

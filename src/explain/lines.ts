@@ -89,10 +89,7 @@ function headline(explanation: Explanation, now: number): StyledLine {
   ]
 }
 
-/**
- * Returns the lines about the test run: its failing checks with their pages, and if the service names the
- * tested pull requests, how it was tested: alone or with others, and on top of which.
- */
+/** Returns the failing checks with their pages, and how the pull request was tested: alone or with others. */
 function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const { pr, targetBranch, testRun, state, reasons, head } = explanation
   const cause = state === 'FAILED' ? reasons.find(({ code }) => code === 'failed')?.message : undefined

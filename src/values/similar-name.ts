@@ -13,10 +13,7 @@ function distanceBetween(typed: string, name: string): number {
   return isNear ? differing : Number.POSITIVE_INFINITY
 }
 
-/**
- * Returns the name that was probably meant by a mistyped one: the nearest, if at most two letters
- * differ, and in short names one. Undefined if there is none or several. Upper case and separators do not count.
- */
+/** Returns the nearest name to a mistyped one: at most two letters differ, one in short names. Undefined for several. */
 export function findSimilarName<N extends string>(typed: string, names: readonly N[]): N | undefined {
   const distance = (name: string) => distanceBetween(normalizeName(typed), normalizeName(name))
   const least = Math.min(...names.map(distance))

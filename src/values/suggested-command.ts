@@ -36,10 +36,7 @@ export type CommandLine = (words: CommandWords, place?: CommandPlace, repeated?:
 /** How many pull requests a suggested command line names at most. */
 const maxNumbers = 50
 
-/**
- * Returns a command line for each queue, with the pull requests that belong to it. Instead of more than 50
- * numbers, the command line has a `-`: it reads them from standard input.
- */
+/** Returns a command line for each queue with its pull requests; with `-` instead of more than 50 numbers. */
 export function commandLinesByQueue(
   words: CommandWords,
   pullRequests: readonly (CommandPlace & { readonly pr?: number | undefined })[],

@@ -15,10 +15,7 @@ const hasHiddenCharacters = (text: string): boolean =>
   !/^[!-~]+(?: +[!-~]+)*$/.test(text) &&
   /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|^\s|\s$/u.test(text)
 
-/**
- * Returns a parser that accepts every text except an empty text, a text with invisible characters, and a
- * text with white space around it: for these it throws a usage error, which names the value by `valueName`.
- */
+/** Returns a parser of texts that are not empty, and have no invisible characters and no white space around them. */
 export const textParser =
   (valueName: string) =>
   (text: string): string => {
@@ -59,10 +56,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/**
- * Returns whether a text that was decoded as UTF-8 is UTF-16: its mark is not UTF-8, and without a mark
- * every second byte of an ASCII text is zero.
- */
+/** Whether a text that was decoded as UTF-8 is UTF-16: it has its mark, or is ASCII with every second byte zero. */
 export const isUtf16 = (text: string): boolean => /^(?:\uFFFD\uFFFD|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(text)
 
 /** Throws a usage error for a text that is UTF-16: Windows PowerShell writes it with `>`. */

@@ -49,12 +49,8 @@ export const describeWhen = (range: TimeRange, endsNow: boolean, since?: string)
   describeInWords(range, endsNow, since).replace(/^last/, 'in the last').replace(/^\d/, 'from $&')
 
 /**
- * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and
- * its end, each an instant or a duration back from `now`. Without a start the range is 24 hours long; without
- * an end it ends now. Throws a usage error if a text cannot be parsed, if the end is in the future, and if
- * the range is empty.
- *
- * @param nameOf returns the name of `until` as the caller writes it
+ * Parses a range of time (docs/reference/cli.md, "Lists of failing tests"), by default the last 24 hours until `now`.
+ * Throws a usage error for an end in the future and an empty range.
  */
 export function parseTimeRange(
   from: string | undefined,

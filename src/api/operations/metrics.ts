@@ -34,10 +34,7 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
   if (batch.length > 0) yield batch
 }
 
-/**
- * Keeps the text byte for byte. Samples are checked here, and created while they are printed: all of them together
- * would take many times the memory of the text.
- */
+/** Keeps the text byte for byte. Samples are created while they are printed: all together would take much memory. */
 const expositionDecoder: ResponseDecoder = {
   expects: 'text',
   maxBytes: maxMetricsSize,
@@ -73,11 +70,7 @@ export const sampleBatches = (bytes: Uint8Array): Iterable<readonly JsonObject[]
 /** Yields the samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
-/**
- * Returns a test whether a line of a metrics text concerns a branch: true for samples with the label
- * `branch="..."`, comments and empty lines, and for invalid lines, so that the parser of the text reports
- * them.
- */
+/** Whether a line concerns a branch, or is no sample: the parser of the text reports invalid lines. */
 const isOfBranch =
   (branch: string) =>
   (line: string): boolean =>

@@ -109,10 +109,7 @@ export const stableJson = (value: Json): string =>
 export const isEmptySetting = (value: Json): boolean =>
   value === null || (Array.isArray(value) && value.length === 0)
 
-/**
- * Whether two values of a setting have the same effect. For required statuses the order does not matter, and
- * an empty list equals null: the service returns either if there is no override.
- */
+/** Whether two values have the same effect: required statuses in any order, where an empty list equals null. */
 export function isSameSetting(key: string, one: Json, other: Json): boolean {
   if (key !== 'requiredStatuses') return stableJson(one) === stableJson(other)
   if (isEmptySetting(one) && isEmptySetting(other)) return true

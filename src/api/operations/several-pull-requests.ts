@@ -31,10 +31,7 @@ const pullRequestNumbers: Type<readonly number[]> = {
 const isListOfRecords = (value: Json | undefined): value is readonly JsonObject[] =>
   Array.isArray(value) && value.every(item => isObject(item) && getNumber(item, 'prNumber') !== undefined)
 
-/**
- * Decodes records of pull requests. The name of their list is not documented: it is the array of objects with a
- * `prNumber`. An answer without such a list, and without `notFound`, says nothing.
- */
+/** Decodes records of pull requests: their list, whose name is not documented, is that of objects with a `prNumber`. */
 const recordsDecoder: ResponseDecoder = {
   expects: 'json',
   read({ document, ...response }) {

@@ -23,10 +23,7 @@ interface ReadOptions {
   readonly readsAlone: boolean
 }
 
-/**
- * Returns which pull requests under test share a test run, as far as their timelines say it: with one request, if the
- * service tells of several pull requests. None if the queue does not batch.
- */
+/** Returns which pull requests under test share a test run, as far as their timelines say it; none without batches. */
 export async function readBatches(
   queue: JsonObject,
   place: Queue,

@@ -47,11 +47,7 @@ interface TimelineOptions {
   readonly states?: readonly string[]
 }
 
-/**
- * Returns the record of a pull request that failed or left the queue with its timeline, which says why
- * (docs/reference/service.md, "getSubmittedPullRequest"). Returns the same record for any other pull request, if it was
- * read with that option, and if the service gives no timeline.
- */
+/** Returns the record of a pull request that failed or left with its timeline, which says why, if the service has it. */
 export async function withTimeline(
   client: ServiceClient,
   record: JsonObject,

@@ -12,12 +12,7 @@ import type { ServiceClient } from '../service-client.ts'
 /** A head commit and where it comes from, or why a source has none, without a full stop; a source may have nothing to say. */
 type FoundHead = { readonly commit: string; readonly origin: string } | { readonly problem?: string }
 
-/**
- * Returns a commit with all its digits; git completes one that is abbreviated. Throws a usage error if the checkout does
- * not have exactly one commit that begins with them.
- *
- * @param name where the commit was given, for messages
- */
+/** Returns a commit with all its digits; git completes one that is abbreviated. `name` says where it was given. */
 export async function completeCommit(
   commit: string,
   name: string,
@@ -39,10 +34,7 @@ function headOf(remote: CommitLookup, record: JsonObject | undefined): CommitLoo
   return { problem: `${remote.problem}, and ${unsaid}` }
 }
 
-/**
- * Returns the commit that the head of pull requests must be; HEAD is the commit of the checkout. Throws a usage error when
- * a commit is given for more than one pull request.
- */
+/** Returns the commit that the head of one pull request must be; HEAD is the commit of the checkout. */
 export async function resolveHead(
   given: string | undefined,
   pullRequestCount: number,

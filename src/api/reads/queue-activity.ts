@@ -9,10 +9,7 @@ import { tryRead } from './extra-reads.ts'
 /** How long what a person is told in addition may take, in milliseconds. */
 const extraTime = 1_000
 
-/**
- * Reads the metrics of the last hour of a queue, with a single request of at most `timeLimit` milliseconds; its queue is
- * undefined if they do not have it. Never rejects: undefined if the metrics cannot be read.
- */
+/** Reads the metrics of the last hour once, in at most `timeLimit` milliseconds. Never rejects. */
 export async function readQueueMetrics(
   client: ServiceClient,
   place: Queue,

@@ -141,11 +141,7 @@ export interface Quantile {
   readonly between: readonly [lower: number, upper: number]
 }
 
-/**
- * Returns the quantile of a histogram for a share from 0 to 1, interpolated within a bucket like
- * `histogram_quantile` of Prometheus; between the highest finite bound and infinity, the value is that bound.
- * Undefined if the histogram is empty or has no `+Inf` bucket.
- */
+/** Returns a quantile as `histogram_quantile` of Prometheus does; undefined for an empty or unbounded histogram. */
 export function quantileOf(share: number, buckets: readonly Bucket[]): Quantile | undefined {
   const last = buckets.at(-1)
   if (buckets.length < 2 || last?.bound !== Number.POSITIVE_INFINITY || !(last.count > 0)) return undefined
@@ -158,11 +154,7 @@ export function quantileOf(share: number, buckets: readonly Bucket[]): Quantile 
   return { value: lower + (bucket.bound - lower) * fraction, between: [lower, bucket.bound] }
 }
 
-/**
- * Returns the time that half of the pull requests that merged in the last hour of a queue did not exceed, interpolated
- * within its bucket, in milliseconds. Undefined if nothing merged, or if more than half of the pull requests took longer
- * than the highest bucket.
- */
+/** Returns the median time of what merged in the last hour, in milliseconds; undefined if it is above all buckets. */
 export function usualTimeInQueue(queue: QueueMetrics | undefined): number | undefined {
   const median = quantileOf(0.5, queue?.histograms.timeInQueue ?? [])
   const isKnown = median !== undefined && median.between[1] !== Number.POSITIVE_INFINITY
