@@ -144,31 +144,16 @@ describe('a status of a change', () => {
     delivery: [7, 15].includes(exit) && status !== 407 && status !== 429 ? 'unknown' : 'not-applied',
   })
 
-  async function expectReceipt(
-    [words, operation, more]: (typeof changes)[number],
-    row: (typeof statuses)[number],
-  ): Promise<void> {
+  // That every change has its receipt: test/every-command/receipts.test.ts.
+  test.each(statuses)('%i is exit %i or 11, and the receipt says whether it was applied', async (...row) => {
     const { exit, delivery } = endOf(row)
     const answer = always(row[0], row[0] === 304 ? '' : 'No.')
-    const { code, out, err, requests } = await mergeq(`${words} --json`, { answer })
+    const { code, out, err, requests } = await mergeq(`pr submit 7 ${where} --json`, { answer })
     expect({ code, requests: requests.length }).toEqual({ code: exit, requests: 1 })
     const { message } = errorOf({ err })
-    expect(out).toBe(
-      `${JSON.stringify(receiptOf(operation, more, { ok: false, delivery, exit, message }))}\n`,
-    )
-  }
-
-  test.each(statuses)('%i is exit %i or 11, and the receipt says whether it was applied', (...row) =>
-    expectReceipt(changes[0] as (typeof changes)[number], row),
-  )
-
-  test.each(changes.map(change => [change[0], change] as const))(
-    'is in the receipt of %s',
-    async (_, change) => {
-      for (const row of someStatuses)
-        if (row[0] !== 400 || change[1] !== 'deleteQueue') await expectReceipt(change, row)
-    },
-  )
+    const receipt = receiptOf('submitPullRequest', { pr: 7 }, { ok: false, delivery, exit, message })
+    expect(out).toBe(`${JSON.stringify(receipt)}\n`)
+  })
 
   test('is its message on standard error on a terminal, and a row on a pipe', async () => {
     const answer = always(400, 'No.')
