@@ -11,7 +11,6 @@ import { toIso } from '../values/time.ts'
 export type Estimate = {
   readonly ahead: number
   readonly mergedLastHour: number
-  /** Null if none merged in the last hour. */
   readonly seconds: number | null
   readonly at: string | null
 }

@@ -52,7 +52,7 @@ export interface ActionSubject {
 /** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
 export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
 
-/** Why a pull request is not merging. The output of `pr explain --json` has these keys, without `head`. */
+/** Why a pull request is not merging: what `pr explain --json` prints (`explanationRecord`), and `head`. */
 export interface Explanation extends ServiceWords {
   readonly pr: number
   readonly targetBranch: string
@@ -61,15 +61,11 @@ export interface Explanation extends ServiceWords {
   readonly head: string | null
   readonly verdict: ExplanationVerdict
   readonly state: string | null
-  /** When the pull request entered the state, as the service wrote it. */
   readonly since: string | null
-  /** Why the pull request is in its state, as the service says it, in a sentence. */
   readonly reason: string | null
-  /** Whether the pull requests below it in its stack are tested and merged with it. */
   readonly stacked: boolean
   readonly queue: {
     readonly state: string | null
-    /** The position, from 1; null if the queue does not list the pull request. */
     readonly position: number | null
     readonly length: number
     readonly ahead: readonly number[]
@@ -77,13 +73,11 @@ export interface Explanation extends ServiceWords {
     readonly concurrency: number | null
   } | null
   readonly testRun: TestRun | null
-  /** The most important reason first; `code` is stable, `message` is text for people. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly next: readonly NextStep[]
   /** Whether another submit is safe now; null if somebody must look first. With `needsChange` it would end as before. */
   readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
   readonly unread: readonly UnreadSource[]
-  /** When it may merge; null if it is not queued in a queue that runs, or that is not known. */
   readonly estimate: Estimate | null
   readonly repo: string
   readonly url: string

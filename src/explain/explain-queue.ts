@@ -37,21 +37,18 @@ export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranc
   readonly now: number
 }
 
-/** Why nothing moves in a queue. `queue explain --json` has exactly these keys. */
+/** Why nothing moves in a queue: what `queue explain --json` prints (`queueExplanationRecord`). */
 export interface QueueExplanation {
   readonly repo: string
   readonly targetBranch: string
   readonly verdict: QueueVerdict
   readonly state: string | null
   readonly mode: string | null
-  /** How many pull requests it lists. */
   readonly depth: number
-  /** The explanation of the pull request at its head; null if it lists none, or if that could not be read. */
   readonly head: Explanation | null
   readonly testing: number
   readonly concurrency: number | null
   readonly batches: readonly { readonly testRunId: string; readonly pullRequests: readonly number[] }[]
-  /** How many pull requests are submitted, but not ready; null if that is not known. */
   readonly notReady: number | null
   readonly notReadyPullRequests: readonly {
     readonly pr: number
@@ -59,7 +56,6 @@ export interface QueueExplanation {
     readonly since: string | null
     readonly reasons: Explanation['reasons']
   }[]
-  /** The most important reason first; `code` is stable, `message` is text for people. */
   readonly reasons: Explanation['reasons']
   readonly next: readonly NextStep[]
   readonly unread: readonly { readonly what: string; readonly why: string }[]
