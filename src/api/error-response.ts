@@ -11,6 +11,9 @@ import type { ServiceClient } from './service-client.ts'
 interface ErrorContext extends ErrorOptions {
   readonly host: string
   readonly path: string
+  readonly response: Response
+  /** The words of the service, unless they say only that there is nothing (404). */
+  readonly reason: string | undefined
   readonly request: Pick<Request, 'operation' | 'isChange' | 'resource'>
   readonly operation: Pick<Operation, 'errors' | 'isHostedOnly' | 'recovery'>
 }
@@ -56,11 +59,14 @@ export function errorFromResponse<P extends Params>(
   const { host, pathname: path } = new URL(request.url)
   const requestId = headers.get('x-request-id')
   const serviceMessage = serviceMessageOf(response)
-  const reason = reasonIn(response)
-  const { summary, hint } = describeResponse(response, { ...options, host, path, request, operation })
+  const isUnsaid = status === 404 && missingRouteWords.test(serviceMessage ?? '')
+  const reason = isUnsaid ? undefined : serviceMessage?.replace(/\s+/g, ' ')
+  const context = { ...options, host, path, response, reason, request, operation }
+  const { summary, hint } = describeResponse(context)
   const isRefused = status >= 400 && status <= 499 && status !== 408
   const isUnclear = status === 408 || (status >= 500 && status <= 599)
-  return new MergeqError(kindOf(status), withReason(summary, reason), {
+  const message = reason === undefined ? summary : `${summary}: ${reason}`
+  return new MergeqError(kindOf(status), withPeriod(message), {
     // A change was not applied after a refusal; after a redirect it is not known.
     ...(request.isChange && !isUnclear ? { delivery: isRefused ? 'not-applied' : 'unknown' } : {}),
     ...(request.isChange && isUnclear ? { sentState: 'ambiguous' } : {}),
@@ -76,23 +82,14 @@ export function errorFromResponse<P extends Params>(
   })
 }
 
-/** The words of the service, but of a 404 those that say only that. */
-function reasonIn(response: Response): string | undefined {
-  const words = serviceMessageOf(response)
-  return response.status === 404 && missingRouteWords.test(words ?? '') ? undefined : words
-}
-
-const withReason = (summary: string, reason = ''): string =>
-  withPeriod(reason === '' ? summary : `${summary}: ${reason.replace(/\s+/g, ' ')}`)
-
 interface ResponseDescription {
   readonly summary: string
   readonly hint: string
 }
 
-function describeResponse(response: Response, context: ErrorContext): ResponseDescription {
-  const { status, headers } = response
-  const { host, request, operation } = context
+function describeResponse(context: ErrorContext): ResponseDescription {
+  const { host, request, operation, reason } = context
+  const { status, headers } = context.response
   const credential = credentialOf(context)
   const subject = subjectOf(request.resource, operation.errors)
   const about = subject.text === '' ? '' : ` for ${subject.text}`
@@ -103,7 +100,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
       summary: `${host} denied access to ${credential} (403)`,
       hint: `Check the permissions of ${credential}, and any proxy or allow list in front of the service.`,
     }
-  if (status === 404) return describeNotFound(response, context, subject)
+  if (status === 404) return describeNotFound(context, subject)
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
@@ -129,7 +126,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
     const refusal = changeNotMade(operation, request.resource) ?? `The service rejected the request${about}`
     return {
       // The reason that the service gave follows; where it gave none, the status stands for it.
-      summary: reasonIn(response) === undefined ? `${refusal} (${status})` : refusal,
+      summary: reason === undefined ? `${refusal} (${status})` : refusal,
       hint:
         refusalHint(status, context) ??
         `${request.isChange ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
@@ -166,8 +163,8 @@ const missingRouteWords =
 export const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
-function describeNotFound(response: Response, context: ErrorContext, subject: Subject): ResponseDescription {
-  const { host, path, hasQueue } = context
+function describeNotFound(context: ErrorContext, subject: Subject): ResponseDescription {
+  const { host, path, hasQueue, response } = context
   const { operation } = context.request
   const { isHostedOnly } = context.operation
   const hint = refusalHint(404, context) ?? checkHint(context)
