@@ -35,6 +35,10 @@ describe('`pr land` in the scenarios of the sandbox', () => {
 const prSha = '4f2a9c1'
 /** A failure that was not the pull request's own: it is submitted again after 5 minutes. */
 const hostTrouble = { reason: 'start_test_run_retry_exhausted', prSha }
+const failed: Course = [
+  [5, 'TESTING', { prSha }],
+  [30, 'FAILED', hostTrouble],
+]
 
 /** Returns how `pr land 7` ends, the reasons of its attempts, and how often it submitted. */
 async function land(flags: string, course: Course, fault?: Parameters<typeof runWithHistory>[1]['fault']) {
@@ -43,10 +47,10 @@ async function land(flags: string, course: Course, fault?: Parameters<typeof run
     fault === undefined ? { pulls: { 7: course } } : { pulls: { 7: course }, fault },
   )
   const lines = documentsIn(out)
-  const { outcome, state, submitted, reason } = lines.at(-1) ?? {}
+  const { outcome, state, submitted, wasQueued, reason } = lines.at(-1) ?? {}
   const attempts = lines.filter(({ type }) => type === 'attempt').map(({ reason }) => reason)
   const sent = operations.filter(operation => operation === 'submitPullRequest').length
-  return { code, outcome, state, submitted, reason, attempts, sent, err }
+  return { code, outcome, state, submitted, wasQueued, reason, attempts, sent, err }
 }
 
 describe('`pr land` submits again', () => {
@@ -90,27 +94,22 @@ describe('`pr land` submits again', () => {
   })
 
   test('as an outage allows', async () => {
-    const course: Course = [
-      [5, 'TESTING', { prSha }],
-      [30, 'FAILED', hostTrouble],
-      [905, 'TESTING'],
-      [950, 'MERGED'],
-    ]
+    const course: Course = [...failed, [905, 'TESTING'], [950, 'MERGED']]
     const down = (second: number) => (second > 30 && second < 900 ? { status: 503 } : undefined)
     expect(await land('', course, down)).toMatchObject({ code: 0, outcome: 'merged', sent: 2 })
   })
 })
 
 test('`pr land` counts a submission that it finds as the first attempt, and ends with 0 after a merge', async () => {
-  expect(
-    await land('', [
-      [-9, 'TESTING'],
-      [30, 'MERGED'],
-    ]),
-  ).toMatchObject({
+  const queued: Course = [
+    [-9, 'TESTING'],
+    [30, 'MERGED'],
+  ]
+  expect(await land('', queued)).toMatchObject({
     code: 0,
     outcome: 'merged',
     submitted: false,
+    wasQueued: true,
     sent: 0,
     attempts: ['It was in the queue already.'],
   })
@@ -221,8 +220,7 @@ describe('`pr land` pauses before it submits again what needs time', () => {
     ],
     ['a merge', [200, 'MERGED', { prSha }], 0, 'merged'],
   ])('and reads what happened meanwhile: %s', async (_, then, exit, outcome) => {
-    const course: Course = [[5, 'TESTING', { prSha }], [30, 'FAILED', hostTrouble], then]
-    expect(await land('', course)).toMatchObject({ code: exit, outcome, sent: 1 })
+    expect(await land('', [...failed, then])).toMatchObject({ code: exit, outcome, sent: 1 })
   })
 
   test.each([
@@ -319,10 +317,6 @@ describe('`pr land` never submits again', () => {
         : { body: JSON.stringify({ id: 'entry-7', prNumber: 7, prSha, ...body }) }
     }
   }
-  const failed: Course = [
-    [5, 'TESTING', { prSha }],
-    [30, 'FAILED', hostTrouble],
-  ]
   const left = { isCurrentlySubmittedToQueue: false }
 
   test('after readings that contradict each other: the newest counts', async () => {
@@ -371,10 +365,6 @@ describe('`pr land` never submits again', () => {
   })
 
   test('with exit code 7: a later attempt that cannot be made ends as the last one did', async () => {
-    const course: Course = [
-      [5, 'TESTING', { prSha }],
-      [30, 'FAILED', hostTrouble],
-    ]
     let lost = 0
     const faults: Parameters<typeof land>[2][] = [
       // The second submission gets no response, and never appears.
@@ -392,7 +382,7 @@ describe('`pr land` never submits again', () => {
       (second, operation) => (second > 31 && operation !== 'submitPullRequest' ? { status: 503 } : undefined),
     ]
     for (const fault of faults)
-      expect(await land('--grace 5s --give-up-after 1m', course, fault)).toMatchObject({
+      expect(await land('--grace 5s --give-up-after 1m', failed, fault)).toMatchObject({
         code: 3,
         outcome: 'failed',
         state: 'FAILED',
@@ -402,18 +392,14 @@ describe('`pr land` never submits again', () => {
   })
 
   test('what was accepted, with the end of the attempt before: its own end counts', async () => {
-    const course: Course = [
-      [5, 'TESTING', { prSha }],
-      [30, 'FAILED', hostTrouble],
-    ]
-    const again: Course = [...course, [335, 'TESTING', { prSha }]]
+    const again: Course = [...failed, [335, 'TESTING', { prSha }]]
     const down = (second: number) => (second > 345 ? { status: 503 } : undefined)
     const gone = await land('--give-up-after 1m', again, down)
     expect(gone).toMatchObject({ code: 124, outcome: 'timed-out', submitted: true, sent: 2 })
     expect(gone.reason).toMatch(/^#7 was submitted, but its result is unknown\./)
     expect(await land('--timeout 8m', again)).toMatchObject({ code: 124, state: 'TESTING', sent: 2 })
     // It does not appear, as a first submission might not.
-    const missing = await land('--grace 5s --timeout 8m', course)
+    const missing = await land('--grace 5s --timeout 8m', failed)
     expect(missing).toMatchObject({ code: 5, outcome: 'error', sent: 2 })
   })
 
@@ -431,8 +417,7 @@ describe('`pr land` never submits again', () => {
 
   test('without a pause after a failure of somebody else, too', async () => {
     const course: Course = [
-      [5, 'TESTING', { prSha }],
-      [30, 'FAILED', hostTrouble],
+      ...failed,
       // Somebody submits it in the pause.
       [100, 'TESTING', { prSha }],
       [320, 'FAILED', hostTrouble],
@@ -463,12 +448,8 @@ describe('`pr land` never submits again', () => {
 
   test('what is interrupted between two attempts: it is not in the queue', async () => {
     const controller = new AbortController()
-    const course: Course = [
-      [5, 'TESTING', { prSha }],
-      [30, 'FAILED', hostTrouble],
-    ]
     const { code, err, out } = await runWithHistory('pr land 7 --interval 5s -o ndjson', {
-      pulls: { 7: course },
+      pulls: { 7: failed },
       fault(second, operation) {
         if (second > 360) controller.abort(new MergeqError('interrupted', 'Interrupted by SIGINT.'))
         return second >= 30 && operation === 'submitPullRequest' ? { status: 429 } : undefined
