@@ -3,17 +3,12 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import type { ServiceClient } from '../../../api/service-client.ts'
 import type { WaitTime } from '../../../api/wait-time.ts'
 import type { JsonObject } from '../../../base/json.ts'
+import { summarizeQueue } from '../../../domain/queue-entries.ts'
 import type { Queue } from '../../../values/repository.ts'
 import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll } from '../../../wait/poll.ts'
 import { readEach } from '../../../wait/read-each.ts'
 import type { Judgement, WaitEnd } from '../../../wait/wait-state.ts'
-import {
-  judgeQueue,
-  type QueueCondition,
-  type QueueJudgement,
-  unknownStates,
-  type WaitingQueue,
-} from './judge.ts'
+import { type QueueCondition, queueOutcome, unknownStates } from './judge.ts'
 
 /** Times are in milliseconds. */
 interface QueueWait {
@@ -29,6 +24,8 @@ export interface QueueProgress {
   readonly place: Queue
   /** Undefined before the first reading. */
   readonly queue?: JsonObject | undefined
+  /** How many readings in a row showed nothing new. */
+  readonly unchanged: number
   /** Undefined while the wait goes on. */
   readonly end?: WaitEnd | undefined
   /** How long the wait has lasted, in milliseconds. */
@@ -46,12 +43,6 @@ interface QueueWaitObserver {
   during(all: () => readonly QueueProgress[], rounds: () => Promise<void>): Promise<void>
 }
 
-interface Item extends WaitingQueue {
-  readonly place: Queue
-}
-
-type ItemJudgement = Judgement<Item> & Pick<QueueJudgement, 'isChanged'>
-
 /** The time between two readings for each queue, with the interval `auto`, in milliseconds. */
 const timePerQueue = 250
 
@@ -65,19 +56,24 @@ export async function waitForQueues(
   observer: QueueWaitObserver,
 ): Promise<readonly (QueueProgress & { readonly end: WaitEnd })[]> {
   const { host, logger } = client
-  const progress = new Map<Queue, QueueProgress>(queues.map(place => [place, { place, elapsed: 0 }]))
+  const items: readonly QueueProgress[] = queues.map(place => ({ place, unchanged: 0, elapsed: 0 }))
+  const progress = new Map(items.map(item => [item.place, item]))
   const all = () => [...progress.values()]
-  const read = async ({ place }: Item): Promise<JsonObject> => {
+  const read = async ({ place }: QueueProgress): Promise<JsonObject> => {
     const options = { limits: limitsOfReading(time) }
     const { response } = await callOperation(client, getQueue, place, options)
     return response.records[0] ?? {}
   }
-  await poll<Item, JsonObject, ItemJudgement>({
-    items: queues.map(place => ({ place, unchanged: 0 })),
+  await poll<QueueProgress, JsonObject, Judgement<QueueProgress>>({
+    items,
     read: items => readEach(items, read, time),
-    judge(item, queue) {
-      const judgement = judgeQueue(item, queue, until)
-      return { ...judgement, item: { ...judgement.item, place: item.place } }
+    judge({ place, queue: before, unchanged }, queue) {
+      const isUnchanged = before !== undefined && summarizeQueue(before) === summarizeQueue(queue)
+      const outcome = queueOutcome(queue, until)
+      return {
+        item: { place, queue, unchanged: isUnchanged ? unchanged + 1 : 0, elapsed: time.elapsed() },
+        end: outcome && { outcome },
+      }
     },
     schedule: ({ unchanged }, failures) =>
       interval === 'auto'
@@ -90,12 +86,13 @@ export async function waitForQueues(
     giveUpAfter: giveUpLimit(giveUpAfter, time, client),
     differInAccess: queues.length > 1,
     host,
-    async onChange(judgements: readonly ItemJudgement[]) {
-      for (const { item, end, isChanged } of judgements) {
-        const { place, queue } = item
-        const next = { place, queue, end, elapsed: time.elapsed() }
+    async onChange(judgements) {
+      for (const { item, end } of judgements) {
+        const { place, queue, unchanged } = item
+        const isChanged = progress.get(place)?.queue !== queue && unchanged === 0
+        const next = { ...item, end, elapsed: time.elapsed() }
         progress.set(place, next)
-        if (queue === undefined || isChanged !== true) continue
+        if (queue === undefined || !isChanged) continue
         await observer.reportChange(next)
         if (until === 'idle')
           for (const state of unknownStates(queue))

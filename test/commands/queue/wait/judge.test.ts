@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeQueue, type QueueCondition } from '../../../../src/commands/queue/wait/judge.ts'
+import { type QueueCondition, queueOutcome } from '../../../../src/commands/queue/wait/judge.ts'
 import { entry, queue } from '../../../support/queue-watch.ts'
 
 test.each([
@@ -17,6 +17,6 @@ test.each([
   ['SWITCHING_MODES', ['PENDING'], 'reached', undefined],
 ])('a queue that is %s with %j: idle %s, empty %s', (state, states, idle, empty) => {
   const document = queue(state, ...states.map((each, index) => entry(index + 1, each)))
-  const outcome = (until: QueueCondition) => judgeQueue({ unchanged: 0 }, document, until).end?.outcome
+  const outcome = (until: QueueCondition) => queueOutcome(document, until)
   expect([outcome('idle'), outcome('empty')]).toEqual([idle, empty])
 })
