@@ -95,7 +95,8 @@ export function waitContradictions(
       ...outdatedEnd(result, shown),
       ...(result.exit === 8 && line.includes('--fail-on-paused') ? notPaused(sandbox, branch) : []),
       ...missedEnd(result, sent, shown),
-      ...unreadWords(result, history, end),
+      // The wait for another pull request may go on.
+      ...unreadWords(result, history, Math.min(end, noon + (Number(result.elapsedSeconds) + 1) * 1_000)),
       ...endOfEarlierAttempt(result, sent, history, end),
       ...howManyAttempts(result, sent, history, end),
       ...whatIsOver(sent, history, shown),
