@@ -27,9 +27,11 @@ export const limitPrograms = <H extends ServiceHost>(host: H, time: WaitTime): H
         }
       },
     }),
-    git: async (args, options) =>
-      time.mayBegin()
-        ? host.git(args, { ...options, timeout: time.limitAttempt(options.timeout) })
-        : { code: 1, out: '', timedOut: true },
+    // What git tells after the limit is of no use: one call after the other would add up.
+    git: async (args, options) => {
+      const left = time.left()
+      if (left === 0) return { code: 1, out: '', timedOut: true }
+      return host.git(args, { ...options, timeout: Math.min(options.timeout, left) })
+    },
   }
 }

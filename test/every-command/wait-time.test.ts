@@ -166,6 +166,19 @@ describe('the limit of a command is one for everything that it does, wherever th
     expect(spawned).toEqual([expect.any(Number)])
   })
 
+  test.each(lines)('%s: git, which hangs whatever it is asked', async line => {
+    const { limited, most } = withLimit(line, 4)
+    const clock = virtualClock(noon)
+    const spawn: Setting['spawn'] = (_, __, { timeout = 0 }) => {
+      clock.now += timeout
+      return { code: 137, out: '', timedOut: true }
+    }
+    const env = { ...networkEnv, MERGEQ_REPO: undefined }
+    network.attempt = () => ({ status: 503, headers: new Map(), bytes: new Uint8Array() })
+    await mergeq(limited, { ...push, clock, env, spawn })
+    expect((clock.now - noon) / 1_000).toBeLessThanOrEqual(most)
+  })
+
   test.each(lines.filter(line => /^(?:pr|guard hook)/.test(line)))('%s: standard input', async line => {
     const { limited, most } = withLimit(line.replace(/ 7( 8)?/, ' -'), 4)
     const clock = virtualClock(noon)
