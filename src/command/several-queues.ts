@@ -56,7 +56,6 @@ export const placeOf = async (
   // The settings may name several repositories, or none: then the host is the usual one.
   repo ?? (await settings.read('repo').catch(() => undefined))
 
-/** The queues that the metrics of a repository, or of the organization, name. */
 export async function namedQueues(
   bytes: Uint8Array,
   repo: Repository | undefined,

@@ -37,7 +37,6 @@ import {
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 
-/** The name of an operation: a path below the base address. */
 const anyOperation = textual({
   expected: 'the name of an operation',
   placeholder: 'operation',
@@ -126,7 +125,6 @@ function parseRawField(text: string): string {
   )
 }
 
-/** Fields of a body, as `parse` returns them. */
 const fieldList = (parse: (text: string) => string): Type<readonly string[]> =>
   listOf(textual({ expected: 'a field', placeholder: 'key=value', parse }))
 

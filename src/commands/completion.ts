@@ -13,7 +13,6 @@ const completionScripts = { bash, zsh, fish, powershell }
 
 const shells = Object.keys(completionScripts)
 
-/** The name of a shell, read as its script. */
 const scriptOfShell = textual({
   expected: `one of ${shells.join(', ')}`,
   placeholder: 'shell',

@@ -51,7 +51,6 @@ const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
   ['testDuration', 'testing'],
 ]
 
-/** A row of a queue: its label, and what stands behind it. */
 type Row = readonly [label: string, pieces: readonly (string | Span)[]]
 
 function numberRows({ numbers, bisecting }: QueueMetrics): readonly Row[] {
@@ -207,7 +206,6 @@ async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<
   }
 }
 
-/** Reads each queue that the metrics name. Returns the text of their own metrics. */
 async function readQueueMetrics(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
   const { results, failures } = await readQueues(await namedQueues(bytes, repo, cli), cli)
   const readings = results.map(({ item, queue, now }) => {

@@ -50,7 +50,6 @@ function getBaseBranch(queue: Queue, number: number): string {
 const getAuthor = ({ seed, repo }: Queue, number: number): string =>
   pick(createRandom('author', seed, repositoryName(repo), number)(), authors)
 
-/** What a pull request has both in its own record and in that of its queue. */
 function formatSummary(
   queue: Queue,
   { number, state, stateChangedAt, priority, usesDefaultPriority, noBatch }: PullRequest,

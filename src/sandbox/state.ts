@@ -30,15 +30,12 @@ export interface StateOptions {
   readonly dialect?: DialectName | undefined
   /** The only token that is accepted (docs/reference/service.md, "Authentication"); `sandbox` by default. */
   readonly token?: string | undefined
-  /** Numbers of pull requests that do not exist. */
   readonly unknown?: readonly number[] | undefined
   /** Numbers of pull requests that are closed: what is submitted is cancelled. */
   readonly closed?: readonly number[] | undefined
   /** Pull requests that are in the queue at the start, and move when `release` is called. */
   readonly held?: readonly number[] | undefined
-  /** Queues in addition to the default queue. */
   readonly queues?: readonly QueueRef[] | undefined
-  /** Returns the present time in milliseconds since 1970. */
   now(): number
 }
 
@@ -96,7 +93,6 @@ export class SandboxState {
     queue.heldSince = queue.now
   }
 
-  /** Lets pull requests that were held at the start move on. */
   release(): void {
     const queue = this.#queues.get(queueKey(defaultQueue))
     if (queue?.heldSince !== undefined) resume(queue, this.now())

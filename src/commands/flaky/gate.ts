@@ -69,7 +69,6 @@ const flagBaseline = flagInput(
   option(fileName(), 'File with tests to ignore: one ID per line, or JSON or NDJSON from `flaky list`'),
 )
 
-/** The IDs of a baseline, in lower case; none without `--baseline`. */
 const baselineInput: Input<ReadonlySet<string>> = {
   ...flagBaseline,
   async read(args, context) {

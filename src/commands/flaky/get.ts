@@ -25,7 +25,6 @@ import { duration, text } from '../../values/types.ts'
 import { findTests, searchRequest, testSummary } from './shared/find-tests.ts'
 import { printSearch } from './shared/read-tests.ts'
 
-/** A failure of a test: a line that introduces it, and its text, which has several lines. */
 interface Failure {
   readonly title: string
   readonly head: string

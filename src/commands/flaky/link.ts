@@ -50,7 +50,6 @@ const ticketArgument: OptionDefinition = {
 
 type LinkValues = ParamValues<typeof linkTicketToTestCase.params>
 
-/** A test as it was typed, and its ticket. */
 interface TypedLink {
   readonly test: string
   readonly ticket: string

@@ -98,7 +98,6 @@ export const definition = command({
   },
 })
 
-/** Returns the lines below the list on a terminal, or the sentence if no test is listed. */
 function listEnding(
   { records, shown, total = shown, hidden, isBroken }: ListEnd & Pick<ListPage, 'records'>,
   { sort, since, until, pageToken }: ParamValues<typeof listFailingTests.params>,

@@ -46,7 +46,6 @@ interface ReadReports {
   readonly others: number
 }
 
-/** The JUnit XML files; throws a usage error for a file that is not JUnit XML. */
 const filesArgument: Input<ReadReports> = {
   definitions: [
     {
@@ -94,7 +93,6 @@ function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdi
   return isQuarantined ? 'quarantined' : 'known'
 }
 
-/** Returns a test as `--json` lists it; `test` is the record of the service. */
 const toRecord = (match: TestMatch, verdict: Verdict, { redact }: Cli['secrets']): JsonObject => ({
   verdict,
   // A table may cut a name, and the redactor would not recognize a part of a secret.

@@ -23,11 +23,9 @@ import { choice, type Type } from '../../values/types.ts'
 import { csvColumns, testTitle } from './shared/columns.ts'
 import { logNotes, printSearch, rangeOf, readFailingTests, windowOf } from './shared/read-tests.ts'
 
-/** A report of failing tests, ordered by severity. */
 interface FailingTestReport {
   readonly tests: readonly JsonObject[]
   readonly complete: boolean
-  /** The start and end of the time range, as ISO 8601 times. */
   readonly start: string
   readonly end: string
   readonly isPast: boolean
@@ -38,7 +36,6 @@ interface FailingTestReport {
 const formats = ['markdown', 'github'] as const
 type ReportFormat = (typeof formats)[number]
 
-/** Returns a report of the first tests in a format, with untrusted text escaped. */
 export const renderReport = (
   report: FailingTestReport,
   format: ReportFormat,

@@ -7,11 +7,9 @@ interface QueueReading {
   readonly repo: string
   readonly branch: string
   readonly queue: JsonObject
-  /** When it was read, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** A value, and the state that it is about. */
 type Value = readonly [value: number, state?: string]
 
 const listedStates = ['PENDING', ...statesUnderTest]

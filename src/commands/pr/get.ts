@@ -23,7 +23,6 @@ interface WantedPullRequest extends Omit<PullRequest, 'pr'> {
 
 const headInput = paramInput('head', getSubmittedPullRequest.params.head)
 
-/** The pull requests that were typed, the one of --head, or the current one. */
 const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
   ...pullRequests,
   definitions: [...pullRequests.definitions, ...headInput.definitions],

@@ -45,7 +45,6 @@ const runArgument: OptionDefinition = {
 
 const flagPullRequest = pullRequestOption('Find the test run of this pull request')
 
-/** A test run by its ID, or by a pull request; its queue is that of the settings, or of the URL. */
 interface WantedRun {
   readonly repo: Repository
   readonly targetBranch: string

@@ -64,7 +64,6 @@ const printResult = (record: JsonObject, { printer }: Cli): Promise<void> =>
 
 interface ApplyOptions {
   readonly includesState: boolean
-  /** Whether there is a record of the queues that are changed. */
   readonly isRecorded: boolean
 }
 
@@ -97,7 +96,6 @@ const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): Merge
     targetBranch,
   })
 
-/** A digest of live settings. */
 const digest = textual({
   expected: '16 hexadecimal digits in lower case',
   placeholder: 'digest',

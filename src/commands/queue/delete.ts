@@ -34,7 +34,6 @@ async function cancel(pullRequest: PullRequest, cli: Cli): Promise<CancelResult>
   }
 }
 
-/** One that left the queue meanwhile is not an error. */
 async function cancelAll(values: Queue, cli: Cli): Promise<number> {
   const queued = (await readQueued(values, cli)).map(({ pr }) => ({ ...values, pr }))
   const { outcomes, report } = await each(cli, cancelPullRequest, queued, each => cancel(each, cli), {

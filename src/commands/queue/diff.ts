@@ -45,7 +45,6 @@ const diffRecord = ownRecord({
   changes: list(differenceRecord),
 })
 
-/** Returns the queues that no file describes: of the repositories of the files, or of all. */
 async function undescribedQueues(
   items: readonly QueueFileItem[],
   allRepos: boolean,

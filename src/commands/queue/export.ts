@@ -158,7 +158,6 @@ const createDirectory = (path: string, { host }: Cli): Promise<void> =>
 const toFileName = (text: string): string =>
   text.replace(/[%/\\:*?"<>|]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-/** Returns the files below a directory that name their queues, by the keys of these queues. */
 async function describedQueues(folder: string, cli: Cli) {
   const described = new Map<string, { readonly path: string; readonly repo: Repository }>()
   const { files, runtime } = cli.host
@@ -179,7 +178,6 @@ async function describedQueues(folder: string, cli: Cli) {
   return described
 }
 
-/** Returns the params of the metrics that name the queues; typed options select among them. */
 async function metricsParams({ settings }: Cli) {
   return {
     repo: await settings.readFrom('option', 'repo'),

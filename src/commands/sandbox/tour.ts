@@ -11,7 +11,6 @@ interface TourStep {
   readonly grep?: string
 }
 
-/** What a new user would do, in order. */
 const tourSteps: readonly TourStep[] = [
   {
     comment: 'Show a queue: one pull request is tested, two wait.',

@@ -56,7 +56,6 @@ export interface SandboxTestRun {
   readonly startedAt: number
   readonly result: ScriptedResult
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled'
-  /** Time at which the run ended; undefined while it is in progress. */
   endedAt: number | undefined
 }
 
@@ -82,7 +81,6 @@ export interface Batch {
 export interface Transition {
   readonly at: number
   readonly number: number
-  /** Undefined for the first submit. */
   readonly from: PullRequestState | undefined
   readonly to: PullRequestState
   readonly kind: RunKind

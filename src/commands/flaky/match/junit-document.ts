@@ -1,6 +1,5 @@
 import { joinTruncated, pluralize } from '../../../values/format.ts'
 
-/** A test that failed, as a JUnit XML file names it. */
 export interface FailedTest {
   readonly name: string
   readonly classname: string | undefined
@@ -67,7 +66,6 @@ class Element {
   attempts = 0
   /** Whether the test tool expects a failure, and whether it counts it. */
   expectedFailure: 'counted' | 'not counted' | undefined
-  /** Failures that the test tool expects and counts. */
   expectedFailures = 0
   /** Whether its counts of failures and of errors count the same tests. */
   countsTwice = false
@@ -124,7 +122,6 @@ export class JUnitDocument {
   #cases = 0
   #problem: string | undefined
   readonly #remarks: string[] = []
-  /** What its suites say about their number of tests. */
   readonly #testCounts: number[] = []
 
   get isWhole(): boolean {

@@ -1,14 +1,12 @@
 import { get, getString, type JsonObject } from '../../../base/json.ts'
 import type { FailedTest } from './junit-document.ts'
 
-/** A failed test, and the test of the service that is most similar to it. */
 export interface TestMatch {
   readonly failed: FailedTest
   test: JsonObject | undefined
   similarity: number
   /** Whether every test of the service that matches equally well is quarantined. */
   isQuarantined: boolean
-  /** Whether the test of the service failed in the range. */
   isInWindow: boolean
   /** The class of a test of the service that has the same name, file and suite, but another class. */
   otherClass: string | undefined

@@ -16,7 +16,6 @@ export const nameColumn = column('name', {
   show: testTitle,
 })
 
-/** The failure rate of a test, of the last 7 days, at a path of its record. */
 export const rateColumn = (rates: RateFormat, path = 'failure_rate_last_7d'): Column =>
   column(path, { show: row => rates.format(row, path) })
 

@@ -26,7 +26,6 @@ export const rangeOf = (values: FailingTests, { serviceTime }: Cli): TimeRange =
 
 export const windowRecord = ownRecord({ start: 'string', end: 'string', complete: 'boolean' })
 
-/** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
 export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
   start: toIso(start),
   end: toIso(end),
@@ -52,7 +51,6 @@ export async function readFailingTests(
   return end
 }
 
-/** Prints the first request for the failing tests, for a dry run. Returns exit code 0. */
 export const printSearch = (values: FailingTests, cli: Cli): Promise<number> =>
   printFirstPage(listFrom(cli, listFailingTests, values), cli)
 

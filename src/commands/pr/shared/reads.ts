@@ -11,7 +11,6 @@ import { explainState } from '../../../domain/reasons/reasons.ts'
 import { outcomeOfRecord } from '../../../domain/states.ts'
 import type { PullRequest } from '../../../values/pull-request.ts'
 
-/** Reads the current record of a pull request; undefined if the service does not know it. */
 export const readRecord = (
   { repo, targetBranch, pr }: PullRequest,
   cli: Cli,
@@ -20,7 +19,6 @@ export const readRecord = (
 ): Promise<JsonObject | undefined> =>
   readIfFound(cli.client(), operation, { repo, targetBranch, pr }, options)
 
-/** Reads the record without a retry, for what a person at a terminal is told in addition. */
 export const readRecordOnce = (pullRequest: PullRequest, cli: Cli): Promise<JsonObject | undefined> =>
   readRecord(pullRequest, cli, { limits: { maxRetries: 0 } })
 

@@ -72,7 +72,6 @@ export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<num
     queues.map(({ queue }) => queue),
   )
 
-/** Prints the first requests for several queues, for a dry run. Returns exit code 0. */
 export async function printSelection(file: string | undefined, cli: Cli): Promise<number> {
   if (file === undefined)
     return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
@@ -132,7 +131,6 @@ interface SelectionWork<R> {
   /** Undefined with an option that names several. */
   readonly queue: Queue | undefined
   readonly file: string | undefined
-  /** How many queues are worked on at a time; 4 by default. */
   readonly atOnce?: number
   work(queue: Queue): Promise<R>
   /** Prints the result of a queue, in the order of the queues. Returns the error that ends it all the same. */

@@ -5,7 +5,6 @@ import type { Cli } from '../../../command/command.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
 import { type LiveSettings, liveSettings } from './files/queue-file.ts'
 
-/** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */
 export async function requireLive(queue: Queue, includesState: boolean, cli: Cli): Promise<LiveSettings> {
   const live = await readLive(queue, includesState, cli)
   if (live !== undefined) return live
@@ -15,7 +14,6 @@ export async function requireLive(queue: Queue, includesState: boolean, cli: Cli
   })
 }
 
-/** Reads the live settings of a queue; undefined if the branch has no queue. */
 export async function readLive(
   queue: Queue,
   includesState: boolean,

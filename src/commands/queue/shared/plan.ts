@@ -27,7 +27,6 @@ export interface Plan extends QueueFileItem {
   readonly differences: readonly Difference[]
 }
 
-/** The queues of several files: those that were read, and those that failed. */
 export interface PlanResults {
   readonly plans: readonly Plan[]
   readonly failed: readonly Outcome<QueueFileItem, Plan>[]

@@ -12,7 +12,6 @@ export interface RecordFile {
   write(rows: readonly object[]): Promise<void>
 }
 
-/** Returns the file of a record as it is when the command begins. */
 export async function openRecordFile(path: string, { host: { files } }: Cli): Promise<RecordFile> {
   let known = await files.version(path)
   const otherError = () =>

@@ -27,7 +27,6 @@ export const serverOptions = {
   ...sandboxOptions,
 }
 
-/** Starts a sandbox on loopback. The caller must close it. */
 async function openSandbox(
   {
     queue: queues,
@@ -112,7 +111,6 @@ export async function useSandbox(
   }
 }
 
-/** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
 export const describeSandbox = ({ port, scenario, dialect }: OptionValues<typeof serverOptions>): string =>
   [
     `a sandbox on ${port === undefined ? 'a free loopback port' : `loopback port ${port}`}`,

@@ -47,7 +47,6 @@ function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
   return [key, withName(`--set: ${key}`, () => readSetting(key, value))]
 }
 
-/** The settings of `--set`, which replace those of the files. */
 export function settingsOf(operation: Operation): Input<JsonObject> {
   const overrides = setOf(operation)
   const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'

@@ -29,13 +29,11 @@ export interface LoadedFile {
 
 const howToBegin = 'For an example, use queue export.'
 
-/** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
 export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile> {
   const { text, source, name } = await readSource(path, cli)
   return { text, content: parseQueueFile(source, name, howToBegin) }
 }
 
-/** Reads a file with one queue, or with a list of them. Throws a usage error that names file and line. */
 export async function readQueueFiles(path: string, cli: Cli): Promise<readonly QueueFile[]> {
   const { source, name } = await readSource(path, cli)
   return parseQueueFiles(source, name, howToBegin)

@@ -12,7 +12,6 @@ export interface RecordedChange {
   readonly repo: string
   readonly targetBranch: string
   readonly before: string
-  /** The state that was sent. */
   readonly after: string
   /** When `queue resume --from` restored the state before. */
   readonly restored?: string
@@ -25,7 +24,6 @@ const keyOf = ({ repo, targetBranch }: RecordedChange): string =>
 
 const maxRecordSize = 16 * 1024 * 1024
 
-/** Reads the rows of a record. Throws a usage error if the file is none, or has a queue twice. */
 export async function readStateRecord(
   path: string,
   hint: string,
