@@ -26,7 +26,7 @@ import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch
 import { printSelection, queuesOf, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { printQueue } from './shared/print-queue.ts'
 import { withActivity } from './watch/activity.ts'
-import { isLive, type WatchView, watchLive } from './watch/live.ts'
+import { isLive, watchLive } from './watch/live.ts'
 import { createStreamView, heartbeatRecord, queueChangeColumns } from './watch/stream.ts'
 
 function checkOptions(heartbeat: number | undefined, isSeveral: boolean, { args, options }: Cli): void {
@@ -130,10 +130,7 @@ export const definition = command({
       return pollQueues(watched, { interval, limit, giveUpAfter }, { ...view, show }, client, host.out)
     }
     if (!isDrawn) return watch(stream)
-    const watchOne = async (view: WatchView) => {
-      await watch({ ...stream, ...view, show: (_, update) => view.show(update) })
-    }
-    await watchLive(place, interval, watchOne, cli)
+    await watchLive(place, interval, view => watch({ ...stream, ...view }), cli)
     return 0
   },
 })

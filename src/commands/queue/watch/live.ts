@@ -20,11 +20,6 @@ import type { QueueUpdate } from '../../../wait/queue-reader.ts'
 import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { queueScreen } from '../shared/screen.ts'
 
-/** What shows the readings: a live screen, or a stream of lines. */
-export interface WatchView extends Pick<QueuesView, 'notify' | 'sleep'> {
-  show(update: QueueUpdate): Promise<void>
-}
-
 interface Departed {
   readonly pr: number
   /** Null if its final state is not known. */
@@ -115,7 +110,7 @@ const maxSilence = 3_000
 export async function watchLive(
   watched: Queue,
   interval: number,
-  watch: (view: WatchView) => Promise<void>,
+  watch: (view: Pick<QueuesView, 'show' | 'notify' | 'sleep'>) => Promise<number>,
   cli: Cli,
 ): Promise<void> {
   const { host, secrets, serviceTime } = cli
@@ -198,8 +193,8 @@ export async function watchLive(
   const restore = () => void leave().catch(() => undefined)
   interrupted.addEventListener('abort', restore, { once: true })
 
-  const view: WatchView = {
-    async show(update) {
+  const view: Pick<QueuesView, 'show' | 'notify' | 'sleep'> = {
+    async show(_, update) {
       last = update
       readAt = clock.now()
       askedAt = undefined
