@@ -23,15 +23,6 @@ import {
 
 export const yesOption = flag('Skip the confirmation prompt', { short: 'y' })
 
-/** Throws a usage error if both options of a pair were typed. */
-export function rejectTogether(
-  args: ParsedArgs,
-  ...pairs: readonly (readonly [one: string, other: string])[]
-): void {
-  const typed = pairs.find(pair => pair.every(name => args.has(name)))
-  if (typed !== undefined) throw exclusiveError(typed)
-}
-
 /** The repository of a param, or all of the organization with `--all-repos`. */
 export function repositoryOrAll(param: Param<Repository | undefined>): Input<Repository | undefined> {
   const repo = paramInput('repo', param)
@@ -45,7 +36,7 @@ export function repositoryOrAll(param: Param<Repository | undefined>): Input<Rep
     ],
     read(args, context) {
       if (!args.has('--all-repos')) return repo.read(args, context)
-      rejectTogether(args, ['--all-repos', '--repo'])
+      if (args.has('--repo')) throw exclusiveError(['--all-repos', '--repo'])
       return undefined
     },
   }

@@ -4,7 +4,6 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { rejectTogether } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { type FlagInput, flag, option } from '../../command/inputs.ts'
 import { type NamedQueue, namedQueues } from '../../command/several-queues.ts'
@@ -28,6 +27,7 @@ import {
   differenceScreenColumns,
   printPlans,
 } from './shared/print-plans.ts'
+import { rejectTogether } from './shared/together.ts'
 
 const comparedRecord = ownRecord({
   ...queueNameFields,

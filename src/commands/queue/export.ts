@@ -6,7 +6,6 @@ import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
 import { usageError } from '../../base/errors.ts'
 import { type Json, stringifyJson } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { rejectTogether } from '../../command/common-inputs.ts'
 import { canPrompt, confirm } from '../../command/confirm.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { reportErrors } from '../../command/each.ts'
@@ -44,6 +43,7 @@ import {
   readQueueFile,
 } from './shared/files/read-queue-file.ts'
 import { requireLive } from './shared/live-queue.ts'
+import { rejectTogether } from './shared/together.ts'
 
 /** By the extension of the file, else by `-o`. Throws a usage error for other formats and for --fields. */
 function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {

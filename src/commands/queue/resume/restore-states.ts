@@ -1,6 +1,5 @@
 import { MergeqError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
-import { rejectTogether } from '../../../command/common-inputs.ts'
 import { confirm } from '../../../command/confirm.ts'
 import { sendChange } from '../../../command/send.ts'
 import type { NamedQueue } from '../../../command/several-queues.ts'
@@ -14,6 +13,7 @@ import { changeStates, readState, type StateChangeResult } from '../shared/state
 import { type RecordedChange, readStateRecord } from '../shared/states/record.ts'
 import { requireAnswer } from '../shared/states/state-command.ts'
 import { describeChanges } from '../shared/states/words.ts'
+import { rejectTogether } from '../shared/together.ts'
 
 interface Restoration extends NamedQueue {
   readonly row: RecordedChange

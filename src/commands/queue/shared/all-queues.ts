@@ -4,7 +4,6 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import { timeIsOver } from '../../../api/wait-time.ts'
 import { extendError, failureOrThrow, MergeqError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
-import { rejectTogether } from '../../../command/common-inputs.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { outlastRateLimit, reportErrors, withResource } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../../values/repository.ts'
 import { fileName } from '../../../values/types.ts'
 import { namedQueue, readDescribedQueues } from './files/described-queues.ts'
+import { rejectTogether } from './together.ts'
 
 export const noQueueError = (): MergeqError =>
   new MergeqError('not-found', 'No queue has metrics.', {
