@@ -1,5 +1,6 @@
 import { extendError, isMergeqError, MergeqError, toMergeqError } from '../base/errors.ts'
 import type { ServiceHost } from '../host/host.ts'
+import { connectLimit, createLookup, openEarly } from './early-connection.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
@@ -180,16 +181,25 @@ export class HttpClient {
 
   private async loadTransport(url: URL): Promise<Transport> {
     const { isLoopback, beforeRequests, readCertificates } = this.options
-    // First undici: V8 rejects code that was cached under other flags.
-    const { createConnectionPools, createTrust, sendOnce, connectLimit } = await import('./undici.ts')
-    await beforeRequests?.()
-    const pools = createConnectionPools({
-      proxyFor: url => this.proxyFor(url),
-      limit: Math.min(connectLimit, this.options.limit),
-      isLoopback,
-      secureContext: url.protocol === 'https:' ? await createTrust(await readCertificates()) : undefined,
-    })
-    return { pools, sendOnce }
+    const isSecure = url.protocol === 'https:'
+    const isDirect = this.proxyFor(url) === undefined
+    const early = isSecure && isDirect ? await openEarly(url, createLookup(isLoopback)) : undefined
+    try {
+      // First undici: V8 rejects code that was cached under other flags.
+      const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
+      await beforeRequests?.()
+      const pools = createConnectionPools({
+        proxyFor: url => this.proxyFor(url),
+        limit: Math.min(connectLimit, this.options.limit),
+        isLoopback,
+        secureContext: isSecure ? await createTrust(await readCertificates()) : undefined,
+        early,
+      })
+      return { pools, sendOnce }
+    } catch (error) {
+      early?.destroy()
+      throw error
+    }
   }
 
   private createAttempt(

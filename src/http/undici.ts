@@ -1,5 +1,4 @@
-import dns from 'node:dns'
-import { isIP, type LookupFunction, Socket } from 'node:net'
+import { isIP, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { buildConnector, Dispatcher } from 'undici'
 import connectBy from 'undici/lib/api/api-connect.js'
@@ -8,6 +7,7 @@ import buildConnectorBy from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
+import { connectLimit, createLookup } from './early-connection.ts'
 import {
   decompress,
   type HttpRequest,
@@ -17,7 +17,7 @@ import {
   responseTooLargeError,
 } from './messages.ts'
 import { ProxyConnectionError, proxyAuthorization } from './proxy.ts'
-import { notLoopbackCode, timeLimitCode } from './transport-error.ts'
+import { timeLimitCode } from './transport-error.ts'
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
 const uploadIdleLimit = 15_000
@@ -166,7 +166,6 @@ const flattenHeaders = (
 type Connector = buildConnector.connector
 
 /** The longest time for opening a connection, in milliseconds. */
-export const connectLimit = 10_000
 /** The longest pause between two pieces of a response body, in milliseconds. */
 export const idleLimit = 15_000
 const maxHeaderSize = 16 * 1024
@@ -185,6 +184,8 @@ interface ConnectOptions {
   isLoopback(hostname: string): boolean
   readonly limit?: number
   readonly secureContext?: SecureContext | undefined
+  /** A connection that was opened while this module was being loaded. */
+  readonly early?: Socket | undefined
 }
 
 /** Connections to an address. The caller closes a pool that was created with `isFresh`. */
@@ -204,26 +205,13 @@ export interface ConnectionPools {
   close(): Promise<void>
 }
 
-/** Creates a DNS lookup that fails where a loopback name, such as `localhost`, leads to another machine. */
-const createLookup =
-  (isLoopback: (hostname: string) => boolean): LookupFunction =>
-  (hostname, options, callback) =>
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const isForeign = addresses?.some(
-        ({ address, family }) => !isLoopback(family === 6 ? `[${address}]` : address),
-      )
-      if (error === null && isForeign && isLoopback(hostname)) {
-        const foreign = new Error(`${hostname} leads to another machine`)
-        callback(Object.assign(foreign, { code: notLoopbackCode }), addresses)
-      } else callback(error, addresses)
-    })
-
 /** Creates pools on demand. Certificates are validated whatever the environment says. */
 export function createConnectionPools({
   proxyFor,
   isLoopback,
   limit = connectLimit,
   secureContext,
+  early,
 }: ConnectOptions): ConnectionPools {
   const connect = {
     timeout: limit,
@@ -244,7 +232,11 @@ export function createConnectionPools({
       proxy === undefined
         ? new Agent({
             ...options,
-            connect: trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets),
+            connect: withEarly(
+              trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets),
+              early,
+              limit,
+            ),
           })
         : new ProxyAgent({
             ...options,
@@ -288,6 +280,7 @@ export function createConnectionPools({
       return pool
     },
     close: async () => {
+      early?.destroy()
       await Promise.all([...sharedPools.values()].map(pool => pool.close()))
     },
   }
@@ -322,6 +315,31 @@ function trackSockets() {
     destroy() {
       for (const socket of sockets) socket.destroy()
     },
+  }
+}
+
+/** Returns a connector that uses an early connection first; `limit` is the time until that is open, in milliseconds. */
+function withEarly(connect: Connector, early: Socket | undefined, limit: number): Connector {
+  let unused = early
+  return (target, callback) => {
+    const httpSocket = unused
+    unused = undefined
+    if (httpSocket === undefined || httpSocket.destroyed) return connect(target, callback)
+    const timeout = Object.assign(new Error('no connection in time'), { code: 'UND_ERR_CONNECT_TIMEOUT' })
+    const timer = setTimeout(() => httpSocket.destroy(timeout), limit)
+    const fail = (error: Error) => {
+      clearTimeout(timer)
+      callback(error, null)
+    }
+    const startTls = () => {
+      clearTimeout(timer)
+      httpSocket.off('error', fail)
+      connect({ ...target, httpSocket }, callback)
+    }
+    httpSocket.once('error', fail)
+    if (httpSocket.connecting) httpSocket.once('connect', startTls)
+    else startTls()
+    return httpSocket
   }
 }
 
