@@ -9,13 +9,7 @@ import { createQueueReader } from '../wait/queue-reader.ts'
 import { createResult, describeAttempt, type WaitResult, waitChangeRecord } from '../wait/results.ts'
 import { SharedQueues } from '../wait/shared-queues.ts'
 import { startWait, type Wait, type WaitObserver } from '../wait/wait.ts'
-import {
-  describeWaitChange,
-  type StateChange,
-  type TrackedPullRequest,
-  track,
-  type WaitEnd,
-} from '../wait/wait-state.ts'
+import { describeWaitChange, type TrackedPullRequest, track } from '../wait/wait-state.ts'
 import { pollQueues, type QueuesView } from '../wait/watch-queues.ts'
 import {
   type CallClient,
@@ -54,7 +48,8 @@ async function waitFor(
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
     const sharing = queuesOf(client)
     const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submitOptions, sharing })
-    const observer = new ResultCollector(wait, { onChange, onAttempt })
+    const results = new Map<PullRequest, WaitResult>()
+    const observer = collectResults(wait, { onChange, onAttempt }, results)
     for (const name of names) sharing.note(name, 1)
     try {
       await waitForPullRequests(tracked, wait, observer)
@@ -62,8 +57,8 @@ async function waitFor(
       for (const name of names) sharing.note(name, -1)
       noteSubmissions(wait, client.memory)
     }
-    const results = tracked.flatMap(({ pullRequest }) => observer.results.get(pullRequest) ?? [])
-    return { document: results.map(({ record }) => record) }
+    const ended = tracked.flatMap(({ pullRequest }) => results.get(pullRequest) ?? [])
+    return { document: ended.map(({ record }) => record) }
   } finally {
     await client.close()
   }
@@ -73,42 +68,29 @@ async function waitFor(
  * Collects the results of a wait; logs what the command line says on the way, and hands changes and attempts to the
  * caller. Throws the error of a pull request that shows a mistake of the caller or of mergeq; other errors are results.
  */
-class ResultCollector implements WaitObserver {
-  readonly results = new Map<PullRequest, WaitResult>()
-  private readonly wait: Wait
-  private readonly callbacks: Pick<WaitCall, 'onChange' | 'onAttempt'>
-
-  constructor(wait: Wait, callbacks: Pick<WaitCall, 'onChange' | 'onAttempt'>) {
-    this.wait = wait
-    this.callbacks = callbacks
-  }
-
-  async reportAttempt(pullRequest: PullRequest, attempt: number, reason: string): Promise<void> {
-    const { pr } = pullRequest
-    tell(this.callbacks.onAttempt, { type: 'attempt', pr, attempt, reason })
-    if (attempt > 1)
-      await this.wait.client.logger.info(describeAttempt(pullRequest, attempt, reason, this.wait))
-  }
-
-  reportPause(text: string): Promise<void> {
-    return this.wait.client.logger.info(text)
-  }
-
-  reportChange({ pullRequest: { pr } }: TrackedPullRequest, change: StateChange): Promise<void> {
-    const { serviceTime, logger } = this.wait.client
-    tell(this.callbacks.onChange, waitChangeRecord(pr, change, serviceTime.now()))
-    return logger.info(describeWaitChange(pr, change))
-  }
-
-  async reportEnd(tracked: TrackedPullRequest, end: WaitEnd): Promise<void> {
-    const { failure } = end
-    if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
-    if (failure !== undefined) await this.wait.client.logger.warn(failure.message)
-    this.results.set(tracked.pullRequest, await createResult(tracked, end, this.wait))
-  }
-
-  reportOutage(text: string): Promise<void> {
-    return this.wait.client.logger.info(text)
+function collectResults(
+  wait: Wait,
+  { onChange, onAttempt }: Pick<WaitCall, 'onChange' | 'onAttempt'>,
+  results: Map<PullRequest, WaitResult>,
+): WaitObserver {
+  const { logger, serviceTime } = wait.client
+  return {
+    async reportAttempt(pullRequest, attempt, reason) {
+      tell(onAttempt, { type: 'attempt', pr: pullRequest.pr, attempt, reason })
+      if (attempt > 1) await logger.info(describeAttempt(pullRequest, attempt, reason, wait))
+    },
+    reportPause: text => logger.info(text),
+    reportOutage: text => logger.info(text),
+    async reportChange({ pullRequest: { pr } }, change) {
+      tell(onChange, waitChangeRecord(pr, change, serviceTime.now()))
+      await logger.info(describeWaitChange(pr, change))
+    },
+    async reportEnd(tracked, end) {
+      const { failure } = end
+      if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
+      if (failure !== undefined) await logger.warn(failure.message)
+      results.set(tracked.pullRequest, await createResult(tracked, end, wait))
+    },
   }
 }
 

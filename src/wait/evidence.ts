@@ -8,7 +8,7 @@ import { changedSince, changedWhen, changeTime, isOutdated, sentSeconds } from '
 import { getString, type JsonObject } from '../base/json.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
-import { absenceOf, type Sending, type TrackedPullRequest, type WaitObservation } from './wait-state.ts'
+import { absenceOf, type ReadPullRequest, type Sending, type WaitObservation } from './wait-state.ts'
 
 /** What a record in a reading is; a reading without a record is `none`. */
 export type Evidence =
@@ -31,11 +31,9 @@ const maxVisibilityDelay = 10_000
 /** How many readings in a row must show an end that may be older than the submission, or show nothing at all. */
 export const minSightings = 3
 
-type Known = Pick<TrackedPullRequest, 'phase' | 'attempt' | 'seen'>
-
 /** Says what the record of a reading is, in the order of the rules; `head` is the commit that the head must not move away from. */
 export function assessReading(
-  known: Known,
+  known: ReadPullRequest,
   record: JsonObject,
   observation: WaitObservation,
   head?: string,
@@ -93,8 +91,8 @@ export const isDated = (record: JsonObject, { date }: Pick<WaitObservation, 'dat
   changeTime(record) !== undefined && date !== undefined
 
 /** The newest change that a wait knows of before a reading, and with the record of one. */
-const newestBefore = ({ attempt, seen }: Known): number =>
+const newestBefore = ({ attempt, seen }: ReadPullRequest): number =>
   Math.max(seen.newestChange ?? -Infinity, changeTime(attempt.recordBefore) ?? -Infinity)
 
-export const newestWith = (known: Known, record: JsonObject): number =>
+export const newestWith = (known: ReadPullRequest, record: JsonObject): number =>
   Math.max(newestBefore(known), changeTime(record) ?? -Infinity)
