@@ -285,107 +285,72 @@ describe('the pull request of the current branch', () => {
 })
 
 describe('if no pull request is found, the error says what was tried and why it failed', () => {
-  const asked = 'The service has no pull request for branch fix-cart.'
-  const notAccepted = (reason: string) =>
-    `git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: ${reason}.`
   const refused = (err: string) => ({ 'ls-remote': fails(err) })
-  const cases: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, line: string])[] =
-    [
-      ['ls-remote is denied', {}, notAccepted('git@github.com: Permission denied (publickey)')],
-      [
-        'ls-remote times out',
-        { 'ls-remote': { code: 137, out: '', timedOut: true } },
-        'git ls-remote git@github.com:acme/web.git, without the settings of the checkout, did not finish within 10s.',
+  /** What git says otherwise; the service is asked by the branch, and does not know it. */
+  const cases: Readonly<Record<string, Readonly<Record<string, GitResult>>>> = {
+    'ls-remote is denied': {},
+    'ls-remote times out': { 'ls-remote': { code: 137, out: '', timedOut: true } },
+    'git fails with a credential in its message': refused(
+      "remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n",
+    ),
+    'git fails without a word': { 'ls-remote': fails('', 3) },
+    'no pull request has the commit': { 'ls-remote': prints(ref(other, 7)) },
+    'the remote has no pull requests': { 'ls-remote': prints('') },
+    'the remote is not asked over http': {
+      'remote -v': prints('origin\thttp://github.com/acme/web.git (fetch)\n'),
+    },
+    'the commit is missing': {
+      'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path"),
+    },
+  }
+  /** The line and what git says otherwise; the service is not asked. */
+  const unasked: Readonly<Record<string, readonly [line: string, git: Readonly<Record<string, GitResult>>]>> =
+    {
+      'on the target branch': ['pr cancel', { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') }],
+      'on no branch': ['pr cancel', { 'symbolic-ref --quiet HEAD': fails('', 1) }],
+      'without a remote': ['pr cancel', { 'remote -v': prints('') }],
+      'with remotes of other names': [
+        'pr cancel',
+        { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/b (fetch)\n') },
       ],
-      [
-        'git fails with a credential in its message',
-        refused("remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n"),
-        notAccepted("unable to access 'https://github.com/acme/web/': odd"),
+      'outside of a checkout': [
+        'pr cancel',
+        { 'remote -v': fails('fatal: not a git repository (or any of the parent directories): .git\n') },
       ],
-      ['git fails without a word', { 'ls-remote': fails('', 3) }, notAccepted('exit code 3')],
-      [
-        'no pull request has the commit',
-        { 'ls-remote': prints(ref(other, 7)) },
-        'Commit 2ff2b16 is not the head of a pull request in github.com/acme/web.',
+      'without git': ['pr cancel', { 'remote -v': { code: 127, out: '' } }],
+      'in a checkout of another repository': ['pr get -R acme/api -b main', {}],
+      'a change between a fork and its parent': [
+        'pr submit',
+        {
+          'remote -v': prints(
+            'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n',
+          ),
+        },
       ],
-      [
-        'the remote has no pull requests',
-        { 'ls-remote': prints('') },
-        'Remote origin lists no pull requests.',
-      ],
-      [
-        'the remote is not asked over http',
-        { 'remote -v': prints('origin\thttp://github.com/acme/web.git (fetch)\n') },
-        'Remote origin uses http; only https and ssh are supported.',
-      ],
-      [
-        'the commit is missing',
-        { 'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path") },
-        "Ambiguous argument 'HEAD': unknown revision or path.",
-      ],
-    ]
-  test.each(cases)('%s', async (_, git, line) => {
-    const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
-    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
-    const all = [line, asked, 'MERGEQ_PR is not set. Name the pull request as an argument of pr get.']
-    expect(err).toBe(
-      `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
-    )
+    }
+  test('in whole sentences, and nothing is changed', async () => {
+    const pieces: string[] = []
+    const see = async (
+      title: string,
+      line: string,
+      git: Readonly<Record<string, GitResult>>,
+      due: object[],
+    ) => {
+      const { code, out, err, sent } = await inCheckout(line, git, { answer: service(unknown) })
+      expect({ title, code, out, sent }).toEqual({ title, code: 2, out: '', sent: due })
+      pieces.push(`=== ${title}: ${line}\n${err}`)
+    }
+    for (const [title, git] of Object.entries(cases)) await see(title, 'pr get', git, [byBranch])
+    for (const [title, [line, git]] of Object.entries(unasked)) await see(title, line, git, [])
+    const text = pieces.join('\n')
+    expect(text).not.toContain('s3cret')
+    await expect(text).toMatchFileSnapshot('../../golden/no-pull-request.txt')
   })
 
   test('the record has no number', async () => {
     const { code, err } = await inCheckout('pr get', {}, { answer: service({ body: '{"state":"pending"}' }) })
     expect(code).toBe(2)
     expect(err).toContain('  The record of the service has no pull request number.\n')
-  })
-
-  const onBranch = (branch: string, reason: string) => `No pull request was found for ${branch}.
-  ${notAccepted('git@github.com: Permission denied (publickey)')}
-  ${reason}.`
-  const notGiven = (reason: string) => `No pull request was given.
-  ${reason}.`
-  const unasked: readonly (readonly [command: string, result: GitResult, err: string])[] = [
-    [
-      'symbolic-ref --quiet HEAD',
-      prints('refs/heads/main\n'),
-      onBranch('branch main', 'The current branch, main, is the target branch'),
-    ],
-    ['symbolic-ref --quiet HEAD', fails('', 1), onBranch('commit 2ff2b16', 'No branch is checked out')],
-    ['remote -v', prints(''), notGiven('The checkout has no remote')],
-    [
-      'remote -v',
-      prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/b (fetch)\n'),
-      notGiven('No remote is named origin or upstream'),
-    ],
-    [
-      'remote -v',
-      fails('fatal: not a git repository (or any of the parent directories): .git\n'),
-      notGiven('This is not a git checkout'),
-    ],
-    ['remote -v', { code: 127, out: '' }, notGiven('git was not found')],
-  ]
-  test.each(unasked)('the service is not asked if `git %s` ends with %j', async (command, result, err) => {
-    expect(await inCheckout('pr cancel', { [command]: result })).toEqual({
-      code: 2,
-      out: '',
-      err: `mergeq: ${err}\n  MERGEQ_PR is not set. Name the pull request as an argument of pr cancel.\n`,
-      sent: [],
-    })
-  })
-
-  test('the checkout belongs to another repository than --repo', async () => {
-    const { err, sent } = await inCheckout('pr get -R acme/api -b main')
-    expect(sent).toEqual([])
-    expect(err).toContain('  No remote of the checkout belongs to github.com/acme/api.\n')
-  })
-
-  test('a change between a fork and its parent names both', async () => {
-    const remotes = 'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n'
-    const { code, err, sent } = await inCheckout('pr submit', { 'remote -v': prints(remotes) })
-    expect({ code, sent }).toEqual({ code: 2, sent: [] })
-    expect(err).toBe(
-      'mergeq: The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) point to different repositories.\n  Choose one with --repo owner/name, or set MERGEQ_REPO.\n',
-    )
   })
 
   test('in a CI job that names none', async () => {

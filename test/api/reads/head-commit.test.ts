@@ -143,91 +143,48 @@ describe('the commit that `pr targets` sends', () => {
     expect(await run(line, world)).toMatchObject({ code: 0, err: '', sent: [head], reads })
   })
 
-  const notHead = 'HEAD of the checkout is 9d1c2b3, and the head of #7 is 4f2a9c1.'
-  test.each<[string, World, readonly string[]]>([
-    ['HEAD is another commit', { git: inCheckoutOf(merge) }, [notHead]],
-    [
-      'HEAD is another commit than in the record',
-      { git: unknownToGit, record: record(other) },
-      ['HEAD of the checkout is 4f2a9c1, and the head of #7 is 1b2c3d4.'],
-    ],
-    [
-      'the record is of a pull request that is not submitted',
-      { git: unknownToGit, record: record(head, false) },
-      [
-        'The head of #7 is unknown: no remote of the checkout belongs to github.com/acme/web, and it is not in the queue.',
-      ],
-    ],
-    [
-      'there is no checkout',
-      { git: withoutGit, record: record(head) },
-      ['The commit of HEAD is unknown: odd.'],
-    ],
-    [
-      'MERGEQ_SHA belongs to another pull request',
-      { env: { MERGEQ_PR: '8', MERGEQ_SHA: merge }, git: inCheckoutOf(merge) },
-      ['MERGEQ_SHA belongs to MERGEQ_PR, which is #8.', notHead],
-    ],
-    [
-      'MERGEQ_SHA belongs to a pull request of another repository',
-      {
-        env: { MERGEQ_PR: 'https://github.com/acme/api/pull/7', MERGEQ_SHA: merge },
-        git: inCheckoutOf(merge),
-      },
-      ['MERGEQ_SHA belongs to MERGEQ_PR, which is #7 of github.com/acme/api.', notHead],
-    ],
-    [
-      'MERGEQ_SHA belongs to the pull request of the repository that no argument names',
-      {
-        line: 'pr targets https://github.com/acme/web/pull/7 a',
-        env: { MERGEQ_REPO: 'acme/api', MERGEQ_PR: '7', MERGEQ_SHA: merge },
-        git: inCheckoutOf(merge),
-      },
-      ['MERGEQ_SHA belongs to MERGEQ_PR, which is #7 of github.com/acme/api.', notHead],
-    ],
-    [
-      'the CI job belongs to another pull request',
-      { ...githubJob, event: { pull_request: { ...event.pull_request, number: 8 } } },
-      ['The CI job belongs to #8.', notHead],
-    ],
-    [
-      'the CI job belongs to another repository',
-      job({ GITHUB_REPOSITORY: 'acme/api' }),
-      ['The CI job belongs to github.com/acme/api.', notHead],
-    ],
-    [
-      'the CI job does not state its repository',
-      job({ GITHUB_REPOSITORY: '' }),
-      ['The CI job does not state its repository.', notHead],
-    ],
-    [
-      'the CI job does not state the head',
-      commentJob,
-      [
-        'GitHub Actions does not provide the head commit of the pull request; the commit that it builds may be a merge commit.',
-        notHead,
-      ],
-    ],
-    [
-      'the CI job states zeros',
-      { ...githubJob, event: { pull_request: { ...event.pull_request, head: { sha: zeros } } } },
-      [
-        'GitHub Actions does not provide the head commit of the pull request; the commit that it builds may be a merge commit.',
-        notHead,
-      ],
-    ],
-    [
-      'git cannot complete what the job abbreviates',
-      bitbucketJob([]),
-      ['BITBUCKET_COMMIT: the checkout has no commit that begins with 4f2a9c1d0e8b.', notHead],
-    ],
-  ])('is not found if %s', async (_, { line = 'pr targets 7 a', ...world }, reasons) => {
-    const { code, out, err, sent } = await run(line, world)
-    expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
-    const advice = 'Specify the commit that the targets belong to with --sha.'
-    expect(err).toBe(
-      `mergeq: No head commit of #7 was found.\n${[...reasons, advice].map(line => `  ${line}\n`).join('')}`,
-    )
+  const missing: Readonly<Record<string, World>> = {
+    'HEAD is another commit': { git: inCheckoutOf(merge) },
+    'HEAD is another commit than in the record': { git: unknownToGit, record: record(other) },
+    'the record is of a pull request that is not submitted': {
+      git: unknownToGit,
+      record: record(head, false),
+    },
+    'there is no checkout': { git: withoutGit, record: record(head) },
+    'MERGEQ_SHA belongs to another pull request': {
+      env: { MERGEQ_PR: '8', MERGEQ_SHA: merge },
+      git: inCheckoutOf(merge),
+    },
+    'MERGEQ_SHA belongs to a pull request of another repository': {
+      env: { MERGEQ_PR: 'https://github.com/acme/api/pull/7', MERGEQ_SHA: merge },
+      git: inCheckoutOf(merge),
+    },
+    'MERGEQ_SHA belongs to the pull request of the repository that no argument names': {
+      line: 'pr targets https://github.com/acme/web/pull/7 a',
+      env: { MERGEQ_REPO: 'acme/api', MERGEQ_PR: '7', MERGEQ_SHA: merge },
+      git: inCheckoutOf(merge),
+    },
+    'the CI job belongs to another pull request': {
+      ...githubJob,
+      event: { pull_request: { ...event.pull_request, number: 8 } },
+    },
+    'the CI job belongs to another repository': job({ GITHUB_REPOSITORY: 'acme/api' }),
+    'the CI job does not state its repository': job({ GITHUB_REPOSITORY: '' }),
+    'the CI job does not state the head': commentJob,
+    'the CI job states zeros': {
+      ...githubJob,
+      event: { pull_request: { ...event.pull_request, head: { sha: zeros } } },
+    },
+    'git cannot complete what the job abbreviates': bitbucketJob([]),
+  }
+  test('is not found for a reason that the error says, and nothing is sent', async () => {
+    const pieces: string[] = []
+    for (const [title, { line = 'pr targets 7 a', ...world }] of Object.entries(missing)) {
+      const { code, out, err, sent } = await run(line, world)
+      expect({ title, code, out, sent }).toEqual({ title, code: 2, out: '', sent: [] })
+      pieces.push(`=== ${title}\n${err}`)
+    }
+    await expect(pieces.join('\n')).toMatchFileSnapshot('../../golden/no-head-commit.txt')
   })
 
   test('is looked up before a program starts, and after an error of the record nothing is sent', async () => {
