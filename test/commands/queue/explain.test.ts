@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { JsonObject } from '../../../src/base/json.ts'
 import { type Answer, mergeq, noon, openStory, type Seen } from '../../support/harness.ts'
 import { entry, queue, record } from '../../support/pr-explain.ts'
 
@@ -76,111 +77,74 @@ test('names the required check that never reported in the run of its head', asyn
     expect((await explain(answers, format)).out, format).toContain(message)
 })
 
-test('a queue in which nothing changed for an hour is stalled, and its head says why', async () => {
-  const entries = [
-    entry(5, 'PENDING', { stateChangedAt: ago(2 * hour) }),
-    entry(6, 'PENDING', { stateChangedAt: ago(3 * hour) }),
-  ]
-  const { code, out } = await explain({
-    getQueue: json(queue('RUNNING', entries)),
+/** Pull requests under test in a queue that batches. */
+const batching = (...prs: readonly number[]) =>
+  json(
+    queue(
+      'RUNNING',
+      prs.map(pr => entry(pr, 'TESTING', { stateChangedAt: ago(60_000) })),
+      { batch: true },
+    ),
+  )
+const inRun = (pr: number, testRunId: string) => record('TESTING', { prNumber: pr, testRunId })
+const refused: Answer = { status: 400, body: 'no' }
+
+const cases: Readonly<Record<string, Answers>> = {
+  'nothing changed for two hours': {
+    getQueue: json(
+      queue('RUNNING', [
+        entry(5, 'PENDING', { stateChangedAt: ago(2 * hour) }),
+        entry(6, 'PENDING', { stateChangedAt: ago(3 * hour) }),
+      ]),
+    ),
     getSubmittedPullRequest: json(record('PENDING', { prNumber: 5, stateChangedAt: ago(2 * hour) })),
-  })
-  expect(code).toBe(0)
-  expect(JSON.parse(out)).toMatchObject({
-    verdict: 'stalled',
-    head: { pr: 5, verdict: 'waiting' },
-    notReady: null,
-    reasons: [
-      { code: 'stalled', message: 'No queued pull request changed its state for 2h.' },
-      { code: 'nothing-tested', message: 'No test runs are in progress.' },
-    ],
-    next: [{ command: 'mergeq pr wait 5', why: '#5: Waits until it merges or leaves the queue.' }],
-  })
-})
-
-test('a change within the hour means that it moves', async () => {
-  const entries = [
-    entry(5, 'TESTING', { stateChangedAt: ago(2 * hour) }),
-    entry(6, 'PENDING', { stateChangedAt: ago(hour - 1_000) }),
-  ]
-  const { out } = await explain({ getQueue: json(queue('RUNNING', entries)) })
-  expect(JSON.parse(out)).toMatchObject({ verdict: 'moving' })
-})
-
-test('pull requests of one test run are a batch', async () => {
-  const entries = [5, 6, 7].map(pr => entry(pr, 'TESTING', { stateChangedAt: ago(60_000) }))
-  const runs = ['one', 'one', 'two']
-  const { out, requests } = await explain({
-    getQueue: json(queue('RUNNING', entries, { batch: true })),
+  },
+  'a change within the hour': {
+    getQueue: json(
+      queue('RUNNING', [
+        entry(5, 'TESTING', { stateChangedAt: ago(2 * hour) }),
+        entry(6, 'PENDING', { stateChangedAt: ago(hour - 1_000) }),
+      ]),
+    ),
+  },
+  // The head is read again with its timeline.
+  'pull requests of one test run are a batch': {
+    getQueue: batching(5, 6, 7),
     getSubmittedPullRequest(body) {
       const { number } = JSON.parse(body).pr
-      return json(record('TESTING', { prNumber: number, testRunId: runs[number - 5] }))
+      return json(inRun(number, number === 7 ? 'two' : 'one'))
     },
-  })
-  expect(JSON.parse(out).batches).toEqual([
-    { testRunId: 'one', pullRequests: [5, 6] },
-    { testRunId: 'two', pullRequests: [7] },
-  ])
-  // The head is read again with its timeline.
-  expect(requests.length).toBe(11)
-})
-
-test('the pull requests under test are read with one request, if the service tells of several', async () => {
-  const entries = [5, 6].map(pr => entry(pr, 'TESTING', { stateChangedAt: ago(60_000) }))
-  const records = [5, 6].map(pr => record('TESTING', { prNumber: pr, testRunId: 'one' }))
-  const { out, requests } = await explain({
-    getQueue: json(queue('RUNNING', entries, { batch: true })),
-    getSubmittedPullRequests: json({ pullRequests: records }),
-    getSubmittedPullRequest: json(records[0] ?? {}),
-  })
-  expect(JSON.parse(out).batches).toEqual([{ testRunId: 'one', pullRequests: [5, 6] }])
-  const ofOne = requests.filter(({ path }) => path.endsWith('/getSubmittedPullRequest'))
-  expect(ofOne.map(({ body }) => JSON.parse(body).pr.number)).toEqual([5, 5])
-})
-
-test('without the list of pull requests, the metrics say how many are not ready, and no step lists them', async () => {
-  const answers = { getQueue: json(queue('RUNNING')), getMergeQueueMetrics: notReadyMetrics(3) }
-  const { out } = await explain(answers)
-  expect(JSON.parse(out)).toMatchObject({
-    verdict: 'waiting',
-    notReady: 3,
-    notReadyPullRequests: [],
-    reasons: [{ code: 'empty' }, { code: 'not-ready' }],
-    next: [],
-    unread: [],
-  })
-  const { out: rows } = await explain(answers, '')
-  expect(rows.split('\n').slice(0, 3)).toEqual(['verdict\twaiting', 'state\tRUNNING', 'depth\t0'])
-})
-
-test('where the list of pull requests failed, the next step lists them', async () => {
-  const { out } = await explain({
+  },
+  'the service tells of several with one request': {
+    getQueue: batching(5, 6),
+    getSubmittedPullRequests: json({ pullRequests: [inRun(5, 'one'), inRun(6, 'one')] }),
+    getSubmittedPullRequest: json(inRun(5, 'one')),
+  },
+  'without the list of pull requests': {
     getQueue: json(queue('RUNNING')),
     getMergeQueueMetrics: notReadyMetrics(3),
-    listPullRequests: { status: 400, body: 'no' },
-  })
-  expect(JSON.parse(out)).toMatchObject({
-    notReady: 3,
-    next: [{ command: 'mergeq pr list --state not-ready' }],
-    unread: [{ what: 'pull requests that are not ready' }],
-  })
-})
-
-test('what cannot be read is named, and is no reason to fail', async () => {
-  const { code, out } = await explain({
+  },
+  'the list of pull requests failed': {
+    getQueue: json(queue('RUNNING')),
+    getMergeQueueMetrics: notReadyMetrics(3),
+    listPullRequests: refused,
+  },
+  'nothing but the queue can be read': {
     getQueue: json(queue('RUNNING', [entry(5, 'TESTING')])),
-    getSubmittedPullRequest: { status: 400, body: 'no' },
-    listPullRequests: { status: 400, body: 'no' },
-    getMergeQueueMetrics: { status: 400, body: 'no' },
-  })
-  expect(code).toBe(0)
-  expect(JSON.parse(out)).toMatchObject({
-    head: null,
-    notReady: null,
-    unread: [
-      { what: 'head of the queue' },
-      { what: 'pull requests that are not ready' },
-      { what: 'metrics' },
-    ],
-  })
+    getSubmittedPullRequest: refused,
+    listPullRequests: refused,
+    getMergeQueueMetrics: refused,
+  },
+}
+
+test('what is read of a queue has a row for each fact, and what cannot be read is no reason to fail', async () => {
+  const pieces: string[] = []
+  for (const [title, answers] of Object.entries(cases)) {
+    const { code, out, requests } = await explain(answers, '')
+    const { notReady, batches, reasons } = JSON.parse((await explain(answers)).out)
+    const codes = reasons.map(({ code }: JsonObject) => code)
+    const json = JSON.stringify({ notReady, batches, codes })
+    pieces.push(`=== ${title}: exit ${code}, ${requests.length} requests\n${out}${json}\n`)
+  }
+  await expect(pieces.join('\n')).toMatchFileSnapshot('../../golden/queue-explain-rows.txt')
 })
