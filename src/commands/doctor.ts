@@ -1,10 +1,9 @@
-import { list, oneOf, ownRecord, usual } from '../api/operations/fields.ts'
+import { type Infer, list, oneOf, ownRecord, usual } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
 import { failingTestsPage } from '../api/operations/tests.ts'
 import { exitCodeOf, isMergeqError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import { type Cli, command } from '../command/command.ts'
 import { factLines, type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
@@ -60,8 +59,8 @@ async function runChecks(cli: Cli): Promise<readonly Report[]> {
 
 const checkColumns = columns('check', ['result', { format: 'state' }], 'found', 'fix')
 
-/** What `--json` calls the results of checks that found nothing out, or nothing. */
-const listedResults: Readonly<Record<string, string>> = { skip: 'warn', none: 'pass' }
+/** What `--json` calls the results of checks: `skip` found nothing out. */
+const listedResults = { pass: 'pass', warn: 'warn', fail: 'fail', skip: 'warn', none: 'pass' } as const
 
 const checkRecord = ownRecord({
   check: 'string',
@@ -70,9 +69,9 @@ const checkRecord = ownRecord({
   fix: usual('string'),
 })
 
-const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
+const reportRecord = ({ check, result, found, fix }: Report): Infer<typeof checkRecord> => ({
   check,
-  result: listedResults[result] ?? result,
+  result: listedResults[result],
   found,
   ...(fix === undefined ? {} : { fix }),
 })

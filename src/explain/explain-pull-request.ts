@@ -1,10 +1,11 @@
+import type { Infer } from '../api/operations/fields.ts'
+import type { explanationRecord } from '../api/operations/records.ts'
 import type { UnreadSource } from '../api/reads/test-run.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../base/json.ts'
 import { priorityName } from '../domain/priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../domain/queue-entries.ts'
 import type { Again } from '../domain/reasons/reason-table.ts'
 import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../domain/reasons/reasons.ts'
-import type { ServiceWords } from '../domain/reasons/service-words.ts'
 import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
@@ -21,9 +22,7 @@ import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
-export type ExplanationVerdict =
-  | ('waiting' | 'blocked' | 'testing' | 'held')
-  | ('dropped' | 'merged' | 'not-found' | 'unknown')
+export type ExplanationVerdict = Explanation['verdict']
 
 export interface ExplainSources {
   readonly pr: number
@@ -52,35 +51,12 @@ export interface ActionSubject {
 /** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
 export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
 
-/** Why a pull request is not merging: what `pr explain --json` prints (`explanationRecord`), and `head`. */
-export interface Explanation extends ServiceWords {
-  readonly pr: number
-  readonly targetBranch: string
-  readonly title: string | null
-  /** The head commit of the pull request that the queue knows; not in JSON. */
+/** Why a pull request is not merging, with what its JSON does not have. The most important reason is first. */
+export interface Explanation extends Omit<Infer<typeof explanationRecord>, 'testRun' | 'next'> {
+  /** The head commit of the pull request that the queue knows. */
   readonly head: string | null
-  readonly verdict: ExplanationVerdict
-  readonly state: string | null
-  readonly since: string | null
-  readonly reason: string | null
-  readonly stacked: boolean
-  readonly queue: {
-    readonly state: string | null
-    readonly position: number | null
-    readonly length: number
-    readonly ahead: readonly number[]
-    readonly testing: number
-    readonly concurrency: number | null
-  } | null
   readonly testRun: TestRun | null
-  readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly next: readonly NextStep[]
-  /** Whether another submit is safe now; null if somebody must look first. With `needsChange` it would end as before. */
-  readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
-  readonly unread: readonly UnreadSource[]
-  readonly estimate: Estimate | null
-  readonly repo: string
-  readonly url: string
 }
 
 /** Explains why a pull request is not merging. Never throws: what is missing or unknown is named. */

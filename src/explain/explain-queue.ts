@@ -1,3 +1,5 @@
+import type { Infer } from '../api/operations/fields.ts'
+import type { queueExplanationRecord } from '../api/operations/records.ts'
 import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
 import { canResume, normalizeState, stateOf } from '../domain/states.ts'
@@ -16,9 +18,7 @@ import type { Finding, QueueAction } from './readiness.ts'
  * Why a queue does not move: `stalled` means that no listed pull request changed its state for an hour, and
  * `waiting` that pull requests are submitted, but none is ready.
  */
-export type QueueVerdict =
-  | ('paused' | 'draining' | 'switching-modes' | 'unknown')
-  | ('empty' | 'waiting' | 'blocked' | 'stalled' | 'moving')
+export type QueueVerdict = QueueExplanation['verdict']
 
 export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranch' | 'nameOf'> {
   /** Returns the command that does what concerns the queue, as the caller runs it. */
@@ -37,28 +37,11 @@ export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranc
   readonly now: number
 }
 
-/** Why nothing moves in a queue: what `queue explain --json` prints (`queueExplanationRecord`). */
-export interface QueueExplanation {
-  readonly repo: string
-  readonly targetBranch: string
-  readonly verdict: QueueVerdict
-  readonly state: string | null
-  readonly mode: string | null
-  readonly depth: number
+/** Why nothing moves in a queue, with what its JSON does not have. The most important reason is first. */
+export interface QueueExplanation extends Omit<Infer<typeof queueExplanationRecord>, 'head' | 'next'> {
+  /** The explanation of the pull request at its head; null if it lists none, or if that could not be read. */
   readonly head: Explanation | null
-  readonly testing: number
-  readonly concurrency: number | null
-  readonly batches: readonly { readonly testRunId: string; readonly pullRequests: readonly number[] }[]
-  readonly notReady: number | null
-  readonly notReadyPullRequests: readonly {
-    readonly pr: number
-    readonly title: string | null
-    readonly since: string | null
-    readonly reasons: Explanation['reasons']
-  }[]
-  readonly reasons: Explanation['reasons']
   readonly next: readonly NextStep[]
-  readonly unread: readonly { readonly what: string; readonly why: string }[]
 }
 
 /** The name in `unread` of the list of pull requests that are not ready. */

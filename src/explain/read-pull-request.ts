@@ -1,6 +1,8 @@
 import { readIfFound } from '../api/call.ts'
+import type { Infer } from '../api/operations/fields.ts'
 import { getPartialPullRequest } from '../api/operations/partial-pull-request.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { explanationRecord } from '../api/operations/records.ts'
 import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
 import type { UnreadSource } from '../api/reads/test-run.ts'
 import { readTestRunOf } from '../api/reads/test-run.ts'
@@ -64,7 +66,7 @@ export async function explain(
 }
 
 /** Returns an explanation as JSON: `explanationRecord`. */
-export function explanationJson({ head: _, ...explanation }: Explanation): JsonObject {
+export function explanationJson({ head: _, ...explanation }: Explanation): Infer<typeof explanationRecord> {
   const next = explanation.next.map(({ command, why }) => ({ command, why }))
   if (explanation.testRun === null) return { ...explanation, next, testRun: null }
   const { id, status, failingChecks, pending, missing } = explanation.testRun

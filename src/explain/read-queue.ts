@@ -1,8 +1,10 @@
 import { callOperation } from '../api/call.ts'
 import { readList, readToEnd } from '../api/list.ts'
+import type { Infer } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, queueMetricsIn } from '../api/operations/metrics.ts'
 import { listPullRequests } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { queueExplanationRecord } from '../api/operations/records.ts'
 import { readBatches } from '../api/reads/batches.ts'
 import { tolerate } from '../api/reads/extra-reads.ts'
 import type { ServiceClient } from '../api/service-client.ts'
@@ -102,7 +104,9 @@ const unreadPart = (what: string, why: string | undefined): QueueExplanation['un
   why === undefined ? [] : [{ what, why }]
 
 /** Returns an explanation as JSON: `queueExplanationRecord`. */
-export const queueExplanationJson = (explanation: QueueExplanation): JsonObject => ({
+export const queueExplanationJson = (
+  explanation: QueueExplanation,
+): Infer<typeof queueExplanationRecord> => ({
   ...explanation,
   head: explanation.head === null ? null : explanationJson(explanation.head),
   next: explanation.next.map(({ command, why }) => ({ command, why })),

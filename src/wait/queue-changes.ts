@@ -1,3 +1,4 @@
+import type { Infer } from '../api/operations/fields.ts'
 import { getString, type JsonObject } from '../base/json.ts'
 import { type QueueEntry, queueEntries } from '../domain/queue-entries.ts'
 import { explainState, submitters } from '../domain/reasons/reasons.ts'
@@ -6,26 +7,17 @@ import { stateOf, terminalOutcome } from '../domain/states.ts'
 import { shorten } from '../values/format.ts'
 import { isSameLogin } from '../values/login.ts'
 import { toIso } from '../values/time.ts'
+import type { queueChangeRecord } from './records.ts'
 
 /**
  * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
  * The details are those of a pull request that left the queue, as far as the service gives them.
  */
-export interface QueueChange extends Partial<ServiceWords> {
-  readonly pr: number | null
-  /** The previous state; null if the pull request was not in the queue before. */
-  readonly from: string | null
-  /** The new state; null if the state is unknown, with a position null if the pull request left the queue. */
-  readonly to: string | null
-  /** RFC 3339: the service's time of the change, or, if it gives none, when the change was observed. */
-  readonly at: string
-  /** The position, from 1; null for the queue itself and for a pull request that left. */
-  readonly position: number | null
-  readonly author?: string
-  readonly submittedBy?: string
-  /** Why it left, in a sentence. */
-  readonly reason?: string | null
-}
+export type QueueChange = Omit<
+  Infer<typeof queueChangeRecord>,
+  'type' | 'repo' | 'targetBranch' | 'mayBeMerged'
+> &
+  Partial<Pick<ServiceWords, 'mayBeMerged'>>
 
 export interface QueueSnapshot {
   readonly state: string

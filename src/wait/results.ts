@@ -1,9 +1,10 @@
+import type { Infer } from '../api/operations/fields.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
 import { readTestRunOf } from '../api/reads/test-run.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError } from '../base/errors.ts'
-import { getString, type JsonObject } from '../base/json.ts'
+import { getString } from '../base/json.ts'
 import { type Explained, explainState, isFailureOfTestRun, mayHaveMerged } from '../domain/reasons/reasons.ts'
 import { isStacked } from '../domain/stacks.ts'
 import {
@@ -20,6 +21,7 @@ import { formatDuration, shorten } from '../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../values/repository.ts'
 import { causeTime } from './readings.ts'
+import type { changeRecord, PrintedResult } from './records.ts'
 import type { SubmitOptions, Wait } from './wait.ts'
 import { unwatchedNote } from './wait-errors.ts'
 import {
@@ -49,12 +51,16 @@ export interface WaitResult {
   /** The sentence about the end; the record of an error has the sentence of the error instead. */
   readonly reason: string
   readonly failingChecks: readonly FailingCheck[]
-  readonly record: JsonObject
+  readonly record: PrintedResult
 }
 
 /** Returns a change as a record. A change without a time gets `now`, in milliseconds since 1970. */
-export const waitChangeRecord = (pr: number, { from, to, at, position }: StateChange, now: number) => ({
-  type: 'change' as const,
+export const waitChangeRecord = (
+  pr: number,
+  { from, to, at, position }: StateChange,
+  now: number,
+): Infer<typeof changeRecord> => ({
+  type: 'change',
   pr,
   from: from ?? null,
   to,
@@ -102,7 +108,7 @@ export async function createResult(
   const kept = seen.state === 'MERGED' ? submittedHead(attempt) : attempt.head
   const ended = { ...end, ...(remarks !== '' && { note: remarks }) }
   const reason = describeEnd(tracked, ended, elapsed, { head: options.head ?? kept })
-  const record = {
+  const record: PrintedResult = {
     type: 'result',
     pr,
     // A script needs the repository to pass such a result to another command.

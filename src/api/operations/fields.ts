@@ -65,8 +65,12 @@ type TypeNamed<Text> = Text extends `${infer One} | ${infer Others}`
         ? NamedTypes[Text]
         : Json
 
-/** The type of a field, or of a record, or that a text names. */
-type ValueOf<Each> = Each extends Field<infer T> | RecordType<infer T> ? T : TypeNamed<Each>
+/** The type of a field, or of a record, or that a text names; JSON where that is not described. */
+type ValueOf<Each> = Each extends Field<infer T> | RecordType<infer T>
+  ? unknown extends T
+    ? Json
+    : T
+  : TypeNamed<Each>
 
 /** The type of objects with fields. A field that need not be there can be undefined. */
 type ObjectOf<Fields> = {
@@ -123,10 +127,6 @@ export const oneOf = <const Word extends string>(...words: readonly Word[]): `'$
 /** Some words, or any other text: the service may add words. */
 export const words = (...known: readonly string[]): string => `${oneOf(...known)} | OtherString`
 
-/** Fields that are always there. */
-export const allRequired = (fields: RecordType['fields']): RecordType['fields'] =>
-  Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, required(each)]))
-
 /** A field, or its type: the name of one in TypeScript, or a record. */
 type FieldOrType = Field | RecordType | string
 
@@ -173,11 +173,11 @@ export const extended = <T, const Fields extends Readonly<Record<string, FieldOr
 })
 
 /** A record of mergeq as the library publishes it. */
-export const named = <T>(name: string, summary: string, { fields }: RecordType<T>): RecordType<T> => ({
-  name,
-  summary,
-  fields,
-})
+export const named = <const Fields extends Readonly<Record<string, FieldOrType>>>(
+  name: string,
+  summary: string,
+  fields: Fields,
+): RecordType<ObjectOf<Fields>> => ({ ...ownRecord(fields), name, summary })
 
 /** Names as an outline has them: `"repo","branch"`. */
 export const quoted = (fields: object): string =>

@@ -14,7 +14,8 @@ import { repository, text } from '../../values/types.ts'
 import { maxMetricsSize } from '../limits.ts'
 import { defineOperation, param } from '../operation.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
-import { sampleRecord } from './fields.ts'
+import { type Infer, sampleRecord } from './fields.ts'
+import type { queueSummaryRecord } from './records.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -145,7 +146,7 @@ export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
 export function queueSummary(
   { repo, branch, numbers }: Pick<QueueMetrics, 'repo' | 'branch' | 'numbers'>,
   place: Repository | undefined,
-): JsonObject {
+): Infer<typeof queueSummaryRecord> {
   const { depth = null, testing = null, merged = null, failed = null } = numbers
   const { awaitingMergeability: notReady = null } = numbers
   const ofPlace = place === undefined ? null : repositoryName(place)

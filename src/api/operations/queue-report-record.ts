@@ -4,7 +4,7 @@ const part = ownRecord({ count: 'number', of: 'number', share: 'number | null' }
 const spent = ownRecord({ runs: 'number', minutes: 'number' })
 
 /** The numbers of a range of finished test runs. */
-const reportedRange = ownRecord({
+export const reportedRange = ownRecord({
   start: 'string',
   end: 'string',
   complete: 'boolean',

@@ -1,15 +1,14 @@
 // Records that mergeq makes of what the service says.
 import {
-  allRequired,
   field,
   flag,
   list,
+  named,
   nested,
   nullable,
   number,
   oneOf,
   placeFields,
-  type RecordType,
   stacked,
   text,
 } from './fields.ts'
@@ -17,14 +16,12 @@ import {
 const textOrNull = field('string | null')
 
 /** Why a pull request is in its state, in the words of the service; `reason` says it in a sentence. */
-export const serviceWordFields: RecordType['fields'] = {
+export const serviceWordFields = {
   reason: field('string | null', 'Why it is in its state, in a sentence.'),
   serviceReason: field('string | null', 'The word of the service for it.'),
   by: nullable(
     field(
-      oneOf(
-        ...['author', 'ahead', 'queue', 'setup', 'host', 'push', 'person', 'program', 'service', 'unknown'],
-      ),
+      oneOf('author', 'ahead', 'queue', 'setup', 'host', 'push', 'person', 'program', 'service', 'unknown'),
       'Who caused it: the pull request itself, one ahead of it, GitHub, and so on.',
     ),
   ),
@@ -41,23 +38,25 @@ export const serviceWordFields: RecordType['fields'] = {
   ),
 }
 
-const reasons = list({
-  name: 'Reason',
-  summary: 'Why a pull request is not merging, or a queue does not move.',
-  fields: allRequired({ code: field('string', 'Stable.'), message: field('string', 'Text for people.') }),
-})
+const reasons = list(
+  named('Reason', 'Why a pull request is not merging, or a queue does not move.', {
+    code: field('string', 'Stable.'),
+    message: field('string', 'Text for people.'),
+  }),
+)
 
-const next = list({
-  name: 'NextStep',
-  summary: 'What to do next.',
-  fields: allRequired({ command: field('string | null', 'Null if it is done elsewhere.'), why: text }),
-})
+const next = list(
+  named('NextStep', 'What to do next.', {
+    command: field('string | null', 'Null if it is done elsewhere.'),
+    why: text,
+  }),
+)
 
 /** What `pr explain` and `explainPullRequest` give. */
-export const explanationRecord: RecordType = {
-  name: 'Explanation',
-  summary: 'Why a pull request is not merging, and what to do next.',
-  fields: allRequired({
+export const explanationRecord = named(
+  'Explanation',
+  'Why a pull request is not merging, and what to do next.',
+  {
     pr: number,
     targetBranch: text,
     title: textOrNull,
@@ -69,10 +68,8 @@ export const explanationRecord: RecordType = {
     ...serviceWordFields,
     stacked,
     queue: nullable(
-      nested({
-        name: 'ExplainedQueue',
-        summary: 'The queue of an explained pull request.',
-        fields: allRequired({
+      nested(
+        named('ExplainedQueue', 'The queue of an explained pull request.', {
           state: field('QueueState | null'),
           position: field('number | null', 'From 1; null if the queue does not list the pull request.'),
           length: number,
@@ -80,13 +77,11 @@ export const explanationRecord: RecordType = {
           testing: number,
           concurrency: field('number | null'),
         }),
-      }),
+      ),
     ),
     testRun: nullable(
-      nested({
-        name: 'ExplainedTestRun',
-        summary: 'The test run of an explained pull request.',
-        fields: allRequired({
+      nested(
+        named('ExplainedTestRun', 'The test run of an explained pull request.', {
           id: text,
           status: textOrNull,
           failing: field('readonly string[]', 'The names of the failing checks.'),
@@ -96,31 +91,28 @@ export const explanationRecord: RecordType = {
             'The names of the required checks that have not reported while the run goes on.',
           ),
         }),
-      }),
+      ),
     ),
     reasons,
     next,
-    submitAgain: nested({
-      name: 'SubmitAgain',
-      summary: 'Whether to submit a pull request again.',
-      fields: allRequired({
+    submitAgain: nested(
+      named('SubmitAgain', 'Whether to submit a pull request again.', {
         safe: field('boolean | null', 'Null if that is unknown.'),
         needsChange: flag,
         why: text,
       }),
-    }),
-    unread: list({
-      name: 'UnreadSource',
-      summary: 'What could not be read.',
-      fields: allRequired({ what: field(oneOf('queue', 'test run')), why: text }),
-    }),
+    ),
+    unread: list(
+      named('UnreadSource', 'What could not be read.', {
+        what: field(oneOf('queue', 'test run')),
+        why: text,
+      }),
+    ),
     repo: placeFields.repo,
     url: placeFields.url,
     estimate: nullable(
-      nested({
-        name: 'MergeEstimate',
-        summary: 'When a pull request may merge that is queued in a queue that runs.',
-        fields: allRequired({
+      nested(
+        named('MergeEstimate', 'When a pull request may merge that is queued in a queue that runs.', {
           ahead: field('number', 'How many pull requests are ahead of it.'),
           mergedLastHour: number,
           seconds: field(
@@ -129,22 +121,29 @@ export const explanationRecord: RecordType = {
           ),
           at: textOrNull,
         }),
-      }),
+      ),
     ),
-  }),
-}
+  },
+)
 
 /** What `queue explain` and `explainQueue` give. */
-export const queueExplanationRecord: RecordType = {
-  name: 'QueueExplanation',
-  summary: 'Why nothing moves in a queue, and what to do next.',
-  fields: allRequired({
+export const queueExplanationRecord = named(
+  'QueueExplanation',
+  'Why nothing moves in a queue, and what to do next.',
+  {
     repo: field('string', 'As `host/owner/name`.'),
     targetBranch: text,
     verdict: field(
       oneOf(
-        ...['paused', 'draining', 'switching-modes', 'unknown'],
-        ...['empty', 'waiting', 'blocked', 'stalled', 'moving'],
+        'paused',
+        'draining',
+        'switching-modes',
+        'unknown',
+        'empty',
+        'waiting',
+        'blocked',
+        'stalled',
+        'moving',
       ),
       'In a stalled queue no pull request changed its state for an hour; a waiting one has only some that are not ready.',
     ),
@@ -154,35 +153,34 @@ export const queueExplanationRecord: RecordType = {
     head: nullable(nested(explanationRecord)),
     testing: field('number', 'The pull requests under test.'),
     concurrency: field('number | null'),
-    batches: list({
-      name: 'Batch',
-      summary: 'Pull requests that share a test run.',
-      fields: allRequired({ testRunId: text, pullRequests: field('readonly number[]') }),
-    }),
+    batches: list(
+      named('Batch', 'Pull requests that share a test run.', {
+        testRunId: text,
+        pullRequests: field('readonly number[]'),
+      }),
+    ),
     notReady: field(
       'number | null',
       'Submitted pull requests that are not ready; null if that is not known.',
     ),
-    notReadyPullRequests: list({
-      name: 'NotReadyPullRequest',
-      summary: 'A pull request that is not ready, with what it waits for; at most 20 are read.',
-      fields: allRequired({ pr: number, title: textOrNull, since: textOrNull, reasons }),
-    }),
+    notReadyPullRequests: list(
+      named(
+        'NotReadyPullRequest',
+        'A pull request that is not ready, with what it waits for; at most 20 are read.',
+        { pr: number, title: textOrNull, since: textOrNull, reasons },
+      ),
+    ),
     reasons,
     next,
-    unread: list({
-      name: 'UnreadPart',
-      summary: 'What could not be read.',
-      fields: allRequired({ what: text, why: text }),
-    }),
-  }),
-}
+    unread: list(named('UnreadPart', 'What could not be read.', { what: text, why: text })),
+  },
+)
 
 /** A queue as `queue list` and `listQueues` give it; a number that the metrics do not say is null. */
-export const queueSummaryRecord: RecordType = {
-  name: 'QueueSummary',
-  summary: 'A queue in the metrics, and its activity in the last hour.',
-  fields: allRequired({
+export const queueSummaryRecord = named(
+  'QueueSummary',
+  'A queue in the metrics, and its activity in the last hour.',
+  {
     repo: field('string | null', 'As `host/owner/name`.'),
     branch: text,
     depth: field('number | null', 'The pull requests in the queue.'),
@@ -190,5 +188,5 @@ export const queueSummaryRecord: RecordType = {
     merged: field('number | null', 'In the last hour.'),
     failed: field('number | null', 'In the last hour.'),
     notReady: field('number | null', 'Submitted pull requests that are not ready; not part of the depth.'),
-  }),
-}
+  },
+)

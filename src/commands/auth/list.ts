@@ -1,4 +1,4 @@
-import { list, ownRecord } from '../../api/operations/fields.ts'
+import { type Infer, list, ownRecord } from '../../api/operations/fields.ts'
 import { isMergeqError, usageError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
@@ -26,7 +26,7 @@ function checkName(profile: string, { settings }: Pick<Cli, 'settings'>): void {
 async function listTokens(
   profile: string,
   { args, host, settings }: Pick<Cli, 'args' | 'host' | 'settings'>,
-): Promise<readonly JsonObject[]> {
+): Promise<readonly Infer<typeof listedTokenRecord>[]> {
   const selected = profile === (await settings.require('profile'))
   const ofProfile = resolveSettings(new Map([...args, ['--profile', [profile]]]), host, {
     changes: false,

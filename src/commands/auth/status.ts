@@ -1,4 +1,4 @@
-import { ownRecord } from '../../api/operations/fields.ts'
+import { type Infer, ownRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../base/errors.ts'
 import { getString } from '../../base/json.ts'
@@ -40,11 +40,7 @@ async function checkToken(token: Token, cli: Cli) {
 
 function statusLine(
   { source, isStored }: Token,
-  {
-    origin,
-    lastCharacters,
-    verification,
-  }: { readonly origin: string; readonly lastCharacters: string; readonly verification: string },
+  { origin, lastCharacters, verification }: Infer<typeof statusRecord>,
 ): StyledLine {
   const name = isStored === true ? 'the stored token' : `the token from ${source}`
   const token = lastCharacters === '' ? name : `${name} (it ends with ${lastCharacters})`
@@ -89,7 +85,14 @@ export const definition = command({
     const profile = await settings.require('profile')
     const settingsFile = settings.store.path ?? ''
     const lastCharacters = formatTokenEnd(token)
-    const record = { source: token.source, origin, profile, settingsFile, lastCharacters, verification }
+    const record: Infer<typeof statusRecord> = {
+      source: token.source,
+      origin,
+      profile,
+      settingsFile,
+      lastCharacters,
+      verification,
+    }
     const place = `Profile: ${await profileAndOrigin(settings)}${settingsFile === '' ? '' : ` (${settingsFile})`}`
     if (cli.results !== 'screen') await logProfile(cli)
     await cli.printer.print({

@@ -1,4 +1,4 @@
-import { ownRecord } from '../../api/operations/fields.ts'
+import { type Infer, ownRecord } from '../../api/operations/fields.ts'
 import { MergeqError } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { columns, singleRecord } from '../../output/view.ts'
@@ -21,7 +21,7 @@ export const definition = command({
         hint: 'To set it, use config set.',
       })
     const { value, origin } = resolved
-    const record = { key, value, origin }
+    const record: Infer<typeof settingRecord> = { key, value, origin }
     await printer.print({
       ...singleRecord(record),
       columns: columns('value'),

@@ -1,6 +1,5 @@
-import { list, optional, ownRecord } from '../../api/operations/fields.ts'
+import { type Infer, list, optional, ownRecord } from '../../api/operations/fields.ts'
 import { failureOrThrow } from '../../base/errors.ts'
-import type { JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag } from '../../command/inputs.ts'
 import { describeCiSystem } from '../../config/ci-systems.ts'
@@ -9,7 +8,10 @@ import { configKeys } from '../../config/setting-definitions.ts'
 import { columns } from '../../output/view.ts'
 
 /** What a CI job or the checkout gives besides the settings; what they refuse to give is left out. */
-async function findFacts({ settings, host }: Pick<Cli, 'settings' | 'host'>): Promise<readonly JsonObject[]> {
+async function findFacts({
+  settings,
+  host,
+}: Pick<Cli, 'settings' | 'host'>): Promise<readonly Infer<typeof listedSettingRecord>[]> {
   const find = async (name: 'pr' | 'sha') => {
     try {
       return await settings.find(name)
@@ -45,7 +47,7 @@ export const definition = command({
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, cli) {
     const { settings, printer } = cli
-    const records: JsonObject[] = []
+    const records: Infer<typeof listedSettingRecord>[] = []
     for (const [key, name] of configKeys) {
       const resolved = await settings.find(name)
       // Reading validates the value before it is printed: an invalid base address may contain a password.

@@ -1,5 +1,5 @@
 import { incompleteListError, type ListEnd } from '../../api/list.ts'
-import { extended, list, optional, ownRecord } from '../../api/operations/fields.ts'
+import { extended, type Infer, list, optional, ownRecord } from '../../api/operations/fields.ts'
 import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { isOutage, MergeqError, usageError } from '../../base/errors.ts'
@@ -197,7 +197,7 @@ export const definition = command({
     const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage && end.pages === 0
     const ok = !isExceeded && (!isBroken || isExcused)
     const reason = describeVerdict(end, { failing, max, ignored, isExcused })
-    const verdict = {
+    const verdict: Infer<typeof verdictRecord> = {
       ok,
       failing,
       max,

@@ -1,5 +1,14 @@
 import { incompleteListError } from '../../api/list.ts'
-import { list, nested, nullable, optional, outline, ownRecord, usual } from '../../api/operations/fields.ts'
+import {
+  type Infer,
+  list,
+  nested,
+  nullable,
+  optional,
+  outline,
+  ownRecord,
+  usual,
+} from '../../api/operations/fields.ts'
 import { testRecord } from '../../api/operations/test-records.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { isOutage, MergeqError, usageError } from '../../base/errors.ts'
@@ -93,7 +102,11 @@ function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdi
   return isQuarantined ? 'quarantined' : 'known'
 }
 
-const toRecord = (match: TestMatch, verdict: Verdict, { redact }: Cli['secrets']): JsonObject => ({
+const toRecord = (
+  match: TestMatch,
+  verdict: Verdict,
+  { redact }: Cli['secrets'],
+): Infer<typeof matchRecord> => ({
   verdict,
   // A table may cut a name, and the redactor would not recognize a part of a secret.
   name: redact(match.failed.name),

@@ -1,4 +1,11 @@
-import { failureFields, list, oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
+import {
+  failureFields,
+  type Infer,
+  list,
+  oneOf,
+  ownRecord,
+  queueNameFields,
+} from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -148,7 +155,12 @@ interface Checked {
   readonly failure?: MergeqError | undefined
 }
 
-function recordOf({ place: { repo, targetBranch }, checks, notReady, failure }: Checked) {
+function recordOf({
+  place: { repo, targetBranch },
+  checks,
+  notReady,
+  failure,
+}: Checked): Infer<typeof queueCheckRecord> {
   const failed = failedOf(checks)
   const ok = failure === undefined && failed.length === 0
   return {
@@ -164,7 +176,11 @@ function recordOf({ place: { repo, targetBranch }, checks, notReady, failure }: 
   }
 }
 
-const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, reason })
+const withoutSummary = ({ check, ok, reason }: HealthCheck): Infer<typeof conditionRecord> => ({
+  check,
+  ok,
+  reason,
+})
 
 function hintOf(failed: readonly HealthCheck[], line: (words: readonly string[]) => string): string {
   const names = failed.map(({ check }) => check)

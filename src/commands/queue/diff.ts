@@ -1,5 +1,4 @@
 import { callOperation } from '../../api/call.ts'
-import { list, optional, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
@@ -25,25 +24,10 @@ import {
   differenceColumns,
   differenceRecord,
   differenceScreenColumns,
+  diffRecord,
   printPlans,
 } from './shared/print-plans.ts'
 import { rejectTogether } from './shared/together.ts'
-
-const comparedRecord = ownRecord({
-  ...queueNameFields,
-  file: 'string',
-  exists: optional('boolean'),
-  digest: optional('string | null'),
-  exit: optional('number'),
-  message: optional('string'),
-})
-
-const diffRecord = ownRecord({
-  same: 'boolean | null',
-  digest: 'string | null',
-  queues: list(comparedRecord),
-  changes: list(differenceRecord),
-})
 
 async function undescribedQueues(
   items: readonly QueueFileItem[],

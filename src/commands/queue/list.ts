@@ -1,7 +1,8 @@
-import { extended, list, optional, outline } from '../../api/operations/fields.ts'
+import { extended, type Infer, list, optional, outline } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueSummaryRecord } from '../../api/operations/records.ts'
+import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { repositoryOrAll } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
@@ -49,9 +50,9 @@ const recordOf = ({ queue: { repo, targetBranch }, metrics }: NamedQueue) =>
 
 async function readStates(queues: readonly NamedQueue[], cli: Cli) {
   const { outcomes, failures } = await readQueues(queues, cli)
-  const records = outcomes.map(({ item, result }) => {
+  const records = outcomes.map(({ item, result }): Infer<typeof listedQueueRecord> => {
     const { repo, branch, ...numbers } = recordOf(item)
-    const { state = null, mode = null } = result?.queue ?? {}
+    const [state = null, mode = null] = ['state', 'mode'].map(name => getString(result?.queue, name))
     return { repo, branch, state, mode, ...numbers }
   })
   return { records, failures }

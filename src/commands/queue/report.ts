@@ -1,6 +1,7 @@
 import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
+import type { Infer } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { queueReportRecord } from '../../api/operations/queue-report-record.ts'
+import { queueReportRecord, type reportedRange } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
 import type { MergeqError } from '../../base/errors.ts'
@@ -119,7 +120,7 @@ const withLines = (
   ...notes.map(shown => ({ label: 'Note', shown })),
 ]
 
-const rangeRecord = ({ range, numbers, end }: ReadRange): JsonObject => ({
+const rangeRecord = ({ range, numbers, end }: ReadRange): Infer<typeof reportedRange> => ({
   start: toIso(range.start),
   end: toIso(range.end),
   complete: end.complete,

@@ -1,4 +1,4 @@
-import { oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
+import { type Infer, oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../base/errors.ts'
@@ -62,7 +62,7 @@ const describe = ({ place, queue }: QueueProgress): string => `${queueName(place
 function resultOf(ended: Ended, name: string, until: QueueCondition, { settings }: Cli): Result {
   const { place, queue, end, elapsed } = ended
   const { outcome } = end
-  const record = {
+  const record: Infer<typeof queueWaitRecord> = {
     type: 'result',
     repo: repositoryName(place.repo),
     targetBranch: place.targetBranch,

@@ -1,4 +1,4 @@
-import { outline, ownRecord } from '../../api/operations/fields.ts'
+import { type Infer, outline, ownRecord } from '../../api/operations/fields.ts'
 import { stringifyJson } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
@@ -23,6 +23,7 @@ export const definition = command({
     if (cli.options.dryRun) return printPreview(`Would serve ${describeSandbox(values)}.`, cli)
     const { env, interrupted, out, runtime } = cli.host
     return useSandbox(values, cli.host, async ({ baseUrl, token, variables }) => {
+      const ready: Infer<typeof readyRecord> = { baseUrl, token }
       const shell = detectShell(env, runtime.platform)
       const isForPerson = out.terminal && cli.results !== 'json'
       const lines = isForPerson
@@ -37,7 +38,7 @@ export const definition = command({
             '',
             'To stop the sandbox, press Ctrl-C or close this terminal.',
           ]
-        : [stringifyJson({ baseUrl, token })]
+        : [stringifyJson(ready)]
       await out.write(lines.map(line => `${line}\n`).join(''))
       return new Promise((_, reject) => {
         if (interrupted.aborted) reject(interrupted.reason)

@@ -1,4 +1,4 @@
-import { extended, optional, ownRecord } from '../../../api/operations/fields.ts'
+import { extended, type Infer, optional, ownRecord } from '../../../api/operations/fields.ts'
 import { MergeqError, usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { previewRecord } from '../../../command/dry-run.ts'
@@ -70,6 +70,7 @@ export async function printHook(
   sentence: string,
   { printer }: Pick<Cli, 'printer'>,
 ): Promise<number> {
-  await printer.print({ ...singleRecord({ hook, did }), columns: hookColumns, screen: () => ({ sentence }) })
+  const record: Infer<typeof hookRecord> = { hook, did }
+  await printer.print({ ...singleRecord(record), columns: hookColumns, screen: () => ({ sentence }) })
   return 0
 }

@@ -1,4 +1,4 @@
-import { optional, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
+import { type Infer, list, optional, ownRecord, queueNameFields } from '../../../api/operations/fields.ts'
 import type { Json, JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { reportErrors } from '../../../command/each.ts'
@@ -17,6 +17,22 @@ export const differenceRecord = ownRecord({
 })
 
 const valueColumns = columns('live', ['file', { format: 'prose' }])
+
+const comparedRecord = ownRecord({
+  ...queueNameFields,
+  file: 'string | null',
+  exists: optional('boolean'),
+  digest: optional('string | null'),
+  exit: optional('number'),
+  message: optional('string'),
+})
+
+export const diffRecord = ownRecord({
+  same: 'boolean | null',
+  digest: 'string | null',
+  queues: list(comparedRecord),
+  changes: list(differenceRecord),
+})
 
 export const differenceColumns = [...columns('repo', 'targetBranch', 'setting'), ...valueColumns]
 
@@ -52,7 +68,7 @@ export async function printPlans(
     ...plans.flatMap(plan => plan.differences.map(difference => ({ ...placeOf(plan), ...difference }))),
     ...undescribed.map(queue => ({ ...placeOf(queue), setting: null, live: 'exists', file: null })),
   ]
-  const queues = [
+  const queues: readonly Infer<typeof comparedRecord>[] = [
     ...plans.map(plan => ({
       ...placeOf(plan),
       file: plan.path,
@@ -62,8 +78,7 @@ export async function printPlans(
     ...failed.map(({ item, failure }) => ({
       ...placeOf(item),
       file: item.path,
-      exit: failure?.exit,
-      message: failure?.message,
+      ...(failure && { exit: failure.exit, message: failure.message }),
     })),
     ...undescribed.map(queue => ({ ...placeOf(queue), file: null, exists: true })),
   ]

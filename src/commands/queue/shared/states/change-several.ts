@@ -1,3 +1,4 @@
+import type { Infer } from '../../../../api/operations/fields.ts'
 import { getQueue } from '../../../../api/operations/queues.ts'
 import { extendError, toMergeqError } from '../../../../base/errors.ts'
 import type { Cli } from '../../../../command/command.ts'
@@ -8,7 +9,7 @@ import { stateOf, stateWords } from '../../../../domain/states.ts'
 import { joinList, pluralize } from '../../../../values/format.ts'
 import { repositoryName } from '../../../../values/repository.ts'
 import { setQueueState } from './change-one.ts'
-import { stateChangeColumns, stateChangeScreen } from './words.ts'
+import { stateChangeColumns, type stateChangeRecord, stateChangeScreen } from './words.ts'
 
 export interface StateChangeResult {
   readonly result: 'changed' | 'unchanged'
@@ -45,7 +46,7 @@ export async function changeStates<T extends NamedQueue>(
     // A token may have access to some repositories only.
     differInAccess: true,
   })
-  const records = outcomes.map(({ item, result: done, failure }) => {
+  const records = outcomes.map(({ item, result: done, failure }): Infer<typeof stateChangeRecord> => {
     const { repo, targetBranch } = item.queue
     const place = { repo: repositoryName(repo), targetBranch }
     if (done !== undefined)
