@@ -1,6 +1,6 @@
 import { type Field, fieldOf, type RecordType } from '../api/operations/fields.ts'
 import type { JsonObject } from '../base/json.ts'
-import { documentsOf, type PrintingCommand } from '../command/fields.ts'
+import { ownPrints, type PrintingCommand, recordsOf } from '../command/fields.ts'
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 
 const anyOf = (schemas: readonly JsonObject[]): JsonObject => {
@@ -64,6 +64,12 @@ const fieldsIn = ({ base, fields }: RecordType): RecordType['fields'] => ({
   ...(base === undefined ? {} : fieldsIn(base)),
   ...fields,
 })
+
+/** Returns the documents that a command prints with --json. */
+function documentsOf(command: PrintingCommand): readonly (RecordType | Field)[] {
+  const { with: others, ...usual } = ownPrints(command)
+  return [...(recordsOf(command, usual).documents ?? []), ...(others?.documents ?? [])]
+}
 
 /** Returns the JSON Schema of a document that a command prints with --json; null if it prints no JSON of its own. */
 export function documentSchema(command: PrintingCommand): JsonObject | null {

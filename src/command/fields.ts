@@ -76,14 +76,14 @@ export const fieldsOfRecords = (
 })
 
 /** What a command says itself of what it prints. */
-const ownPrints = ({ prints = {} }: PrintingCommand): Prints =>
+export const ownPrints = ({ prints = {} }: PrintingCommand): Prints =>
   typeof prints === 'string' ? { text: prints, documents: [] } : prints
 
 /** Returns what the records of a command are that sends an operation and says nothing itself. */
 function recordsOfOperation(operation: Operation): PrintedRecords {
   const { response, document = response, decoder } = operation
-  const documents = document === undefined ? [] : [document]
-  const records = response === undefined ? [] : [response]
+  const documents = [document ?? []].flat()
+  const records = [response ?? []].flat()
   if (isChange(operation))
     return {
       documents: [...documents, receiptRecord],
@@ -95,7 +95,8 @@ function recordsOfOperation(operation: Operation): PrintedRecords {
     : { documents, records, isOpen: true }
 }
 
-function recordsOf(command: PrintingCommand, own: PrintedRecords): PrintedRecords {
+/** Returns the records of a command: its own, or those of its operation. */
+export function recordsOf(command: PrintingCommand, own: PrintedRecords): PrintedRecords {
   const { operation } = command
   return own.documents !== undefined || operation === undefined
     ? own
@@ -114,12 +115,6 @@ export function fieldsOf(command: PrintingCommand, typed: TypedArgs): RecordFiel
     : fieldsOfRecords(records, printed.columns, printed.isOpen ? 'from-response' : undefined)
 }
 
-/** Returns the documents that a command prints with --json. */
-export function documentsOf(command: PrintingCommand): readonly (RecordType | Field)[] {
-  const { with: others, ...usual } = ownPrints(command)
-  return [...(recordsOf(command, usual).documents ?? []), ...(others?.documents ?? [])]
-}
-
 /** Returns the nearest name of a field. A name also counts by its last part: `reason` for `status.reason`. */
 export function findSimilarField(name: string, names: readonly string[]): string | undefined {
   const lastPart = (path: string) => path.slice(path.lastIndexOf('.') + 1)
@@ -129,21 +124,25 @@ export function findSimilarField(name: string, names: readonly string[]): string
 
 /** Returns what a command prints, in the words of help: its own, or those that follow from its operation. */
 export function outputOf(command: PrintingCommand): OutputDoc {
-  const { text, table, json, note, ndjson = 'the same, on one line', documents } = ownPrints(command)
-  if (text !== undefined) return text
-  if (table === undefined)
-    return command.operation === undefined ? 'nothing' : outputOfOperation(command.operation)
-  const [document] = documents ?? []
-  const outlined = document === undefined ? '' : outlineOf(fieldOf(document))
-  return { table, json: json ?? [outlined, note ?? []].flat().join('; '), ndjson }
+  const { operation } = command
+  const own = ownPrints(command)
+  if (own.text !== undefined) return own.text
+  const prints = own.table === undefined && operation !== undefined ? wordsOfOperation(operation) : own
+  const { table, note, documents = [], ndjson = 'the same, on one line' } = prints
+  if (table === undefined) return 'nothing'
+  const outlines = documents.slice(0, 1).map(outlineOf)
+  const { json = [...outlines, note ?? []].flat().join('; ') } = prints
+  return { table, json, ndjson }
 }
 
-const outlineOf = ({ record, isList }: Field): string => {
-  const text = record === undefined ? '' : outline(record)
-  return isList ? `[${text}]` : text
+function outlineOf(document: RecordType | Field): string {
+  const { record, isList } = fieldOf(document)
+  const text = record && outline(record)
+  return isList ? `[${text}]` : `${text}`
 }
 
-function outputOfOperation(operation: Operation): OutputDoc {
+/** Returns the words for what a command prints that sends an operation and says nothing itself. */
+function wordsOfOperation(operation: Operation): Prints {
   if (operation.pages !== undefined)
     return {
       table: 'one row per record',
@@ -165,6 +164,5 @@ function outputOfOperation(operation: Operation): OutputDoc {
   return {
     table: 'one sentence; on a pipe, a row with pr, ok, delivery (how sure the result is), message',
     json: `the result of the change (a receipt): ${outline(receiptRecord)}`,
-    ndjson: 'the same, on one line',
   }
 }
