@@ -30,8 +30,8 @@ interface ExpectedResult {
   readonly samples: string
 }
 
-interface Rule {
-  readonly alert?: string
+interface AlertRule {
+  readonly alert: string
   readonly labels: { readonly severity: string }
 }
 
@@ -42,9 +42,10 @@ interface AlertTest {
 
 describe('the rules', () => {
   test('have a severity for each alert, and tests in which it fires and does not fire', () => {
-    const allRules: readonly Rule[] = parse(rules).groups[0].rules
-    const alerts = allRules.filter(({ alert }) => alert !== undefined)
-    const groups: readonly { alert_rule_test?: readonly AlertTest[] }[] = parse(rulesTest).tests
+    const alerts: readonly AlertRule[] = parse(rules).groups[0].rules.filter(
+      (rule: object) => 'alert' in rule,
+    )
+    const groups: readonly { readonly alert_rule_test?: readonly AlertTest[] }[] = parse(rulesTest).tests
     const tests = groups.flatMap(({ alert_rule_test = [] }) => alert_rule_test)
     expect(alerts).not.toEqual([])
     for (const { alert, labels } of alerts) {

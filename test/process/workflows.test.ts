@@ -6,25 +6,16 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { blocksOf, documents } from '../support/code-blocks.ts'
 
-interface Step {
+interface Job {
+  readonly steps?: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[]
+  readonly permissions?: unknown
+  readonly 'timeout-minutes'?: number
   readonly uses?: string
-  readonly run?: string
-  readonly with?: unknown
 }
 
 interface Workflow {
   readonly permissions?: unknown
-  readonly jobs: Readonly<
-    Record<
-      string,
-      {
-        readonly steps?: readonly Step[]
-        readonly permissions?: unknown
-        readonly 'timeout-minutes'?: number
-        readonly uses?: string
-      }
-    >
-  >
+  readonly jobs: Readonly<Record<string, Job>>
 }
 
 const directory = '.github/workflows'

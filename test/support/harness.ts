@@ -65,8 +65,8 @@ export interface Setting {
   readonly rows?: number
   /** The keys that are pressed, one at each sleep, where a command listens to them. */
   readonly keys?: readonly string[]
-  /** What standard input holds; a function is called when it is read. */
-  readonly input?: string | Uint8Array | (() => AsyncIterable<Uint8Array>)
+  /** What standard input holds. */
+  readonly input?: string | Uint8Array
   /** Nothing comes through standard input, and it does not end. */
   readonly inputStaysOpen?: boolean
   readonly inputTerminal?: boolean
@@ -234,8 +234,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         }
         const rest = unread
         unread = undefined
-        if (typeof rest === 'function') yield* rest()
-        else if (rest !== undefined) yield bytes(rest)
+        if (rest !== undefined) yield bytes(rest)
       },
       ask: async (question, hidden) => {
         err.push(question)
