@@ -2,9 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { changeSentence } from '../../src/api/change-sentence.ts'
 import { isChange } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { askingFiles, askingLines } from '../support/asking-commands.ts'
-import { allCommands } from '../support/commands.ts'
-import { mergeq, queueEnv } from '../support/harness.ts'
 
 const changes = serviceOperations.filter(isChange)
 const subject = {
@@ -30,33 +27,5 @@ describe.each(changes.map(operation => [operation.route, operation] as const))(
       if (!('pr' in operation.params)) return
       expect(changeSentence(operation, { ...subject, guess: 'branch x' })).toContain('#7 (branch x)')
     })
-  },
-)
-
-/** Commands whose main operation is a change, and that do not tell how a wait ended. */
-const commands = allCommands.filter(
-  ({ operation, timeLimit }) =>
-    operation !== undefined && isChange(operation) && timeLimit?.(new Map()) === undefined,
-)
-
-test.each(commands.map(({ command }) => command))(
-  '`%s` says what it changed in which repository',
-  async command => {
-    const { out, err } = await mergeq(
-      `${command} ${command === 'pr submit' ? '7' : (askingLines[command] ?? '')}`,
-      {
-        env: { ...queueEnv, NO_COLOR: '1' },
-        files: askingFiles,
-        terminal: true,
-        columns: 160,
-        answer: ({ path }) =>
-          /getQueue$/.test(path)
-            ? { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }
-            : /getSubmitted/.test(path)
-              ? { status: 404, body: 'not found' }
-              : { body: '' },
-      },
-    )
-    expect(out + err).toMatch(/(?:main of )?acme\/web/)
   },
 )

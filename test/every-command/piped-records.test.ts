@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { isChange, operationName } from '../../src/api/operation.ts'
 import { formats } from '../../src/output/output-formats.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
-import { openStory, type Story } from '../support/harness.ts'
+import { allCommands } from '../support/commands.ts'
+import { mergeq, openStory, queueEnv, type Story } from '../support/harness.ts'
 
 /** The commands whose JSON, NDJSON and CSV `-` takes (docs/reference/cli.md, "Pull requests"). */
 const printing = ['pr list', 'pr get', 'pr wait', 'pr explain', 'pr submit', 'queue get', 'queue runs']
@@ -156,8 +158,8 @@ describe('what a record says', () => {
     const input = JSON.stringify({ ...elsewhere, pr: 7 })
     expect(await cancelled(input, '-b main')).toMatchObject({ code: 2, sent: [] })
     expect(await cancelled(input, '-R acme/web')).toMatchObject({ code: 2, sent: [] })
-    expect(await cancelled(input, '-R acme/app -b refs/heads/release')).toMatchObject({
-      sent: ['acme/app release 7'],
+    expect(await cancelled(input, '-R Acme/App -b refs/heads/release')).toMatchObject({
+      sent: [expect.stringMatching(/^acme\/app release 7$/i)],
     })
   })
 
@@ -171,4 +173,24 @@ describe('what a record says', () => {
     const { code, err } = await cancelled(JSON.stringify({ pullRequests }))
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('the limit is 10,000') })
   })
+})
+
+/** Every command that changes the pull requests of standard input, and its operation. */
+const changing = allCommands.flatMap(({ command, operation, definitions }) =>
+  operation !== undefined &&
+  isChange(operation) &&
+  definitions.some(definition => definition.name === 'pr' && definition.variadic === true)
+    ? [[command, operationName(operation.route)] as const]
+    : [],
+)
+
+test.each(changing)('`%s -` refuses the receipt of another operation', async (command, operation) => {
+  const other = operation === 'cancelPullRequest' ? 'submitPullRequest' : 'cancelPullRequest'
+  const receipt = { repo: 'github.com/acme/web', targetBranch: 'main', pr: 7 }
+  for (const ok of [true, false]) {
+    const input = JSON.stringify({ operation: other, ...receipt, ok })
+    const { code, err, requests } = await mergeq(`${command} -`, { env: queueEnv, input })
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain(`the receipt of another operation: ${other}, not ${operation}`)
+  }
 })
