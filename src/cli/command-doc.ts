@@ -25,10 +25,7 @@ export type OptionDoc = ReturnType<typeof documentOption>
 const commonExitKinds: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
 const requestExitKinds: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
 
-/**
- * Returns every kind of exit code that a command can have. The kinds follow from the operations of the
- * command (whether it sends any, and whether they change something or have pages) and from `exits`.
- */
+/** Returns the kinds of exit codes of a command: they follow from its operations and from `exits`. */
 function listExitKinds({
   operations,
   exits = [],

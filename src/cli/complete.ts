@@ -15,10 +15,7 @@ import {
 /** What is valid at the cursor. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[]
-  /**
-   * What the shell does in addition to offering the candidates: it completes the names of files or of
-   * commands, or does nothing.
-   */
+  /** What the shell completes besides the candidates. */
   readonly directive: 'files' | 'commands' | 'nofiles'
   /** Further candidates, which `readValues` looks up. */
   readonly lookup?: ValueLookup
@@ -105,12 +102,7 @@ async function completeArgument(
     : completeValue(input, reading, current, '')
 }
 
-/**
- * Returns what is valid at the cursor; nothing after a mistake.
- *
- * @param words the words between `mergeq` and the current word, without quotes
- * @param current the word at the cursor, up to the cursor; empty if no word has been started
- */
+/** Returns what is valid at the cursor, after the words between `mergeq` and `current`; nothing after a mistake. */
 export async function completeWords(
   words: readonly string[],
   current: string,
@@ -163,12 +155,7 @@ export const formatCompletion = ({ candidates, directive }: Completion): string 
     .map(line => `${line}\n`)
     .join('')
 
-/**
- * Runs `mergeq __complete`, the hidden command behind the completion scripts, and returns 0. A failure prints
- * nothing, because the user is typing a command line at that moment.
- *
- * @param args `--`, the words before the current word, and the current word
- */
+/** Runs `mergeq __complete`, the hidden command behind the completion scripts. A failure prints nothing. */
 export async function printCompletions(
   args: readonly string[],
   groups: readonly CommandGroup[],

@@ -44,11 +44,7 @@ const maxResponseSize = 1024 * 1024
 
 const maxDescriptionWidth = 60
 
-/**
- * Returns the values of a lookup that begin with what was typed, in the order of their source. Returns none
- * when the values cannot be found within a second: the user is typing a command line at that moment. Values
- * that contain a secret are left out, and descriptions are redacted.
- */
+/** Returns the values that begin with what was typed; none that has a secret, and none after a second. */
 export async function readValues(
   lookup: ValueLookup,
   host: Host,

@@ -40,10 +40,7 @@ async function hintForGh(argv: Words, reading: ParsedCommandLine, { groups }: Ot
   return line && `To print only some fields, run: ${line}`
 }
 
-/**
- * Returns the usage error for what is wrong with a command line. Its hint is the command line that was
- * probably meant, with everything else that was typed, or the command that shows the usage.
- */
+/** Returns the usage error of a command line; its hint is the line that was probably meant, or shows the usage. */
 export async function createUsageError(
   argv: Words,
   reading: ParsedCommandLine,

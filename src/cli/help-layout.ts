@@ -61,11 +61,7 @@ export class Layout {
       .join('')
   }
 
-  /**
-   * Aligns options with their descriptions.
-   *
-   * @param isBrief whether ranges and defaults are left out
-   */
+  /** Aligns options with their descriptions; a brief one has neither range nor default. */
   options(options: readonly OptionDoc[], isBrief = false): string {
     return this.items(
       options.map(option => [

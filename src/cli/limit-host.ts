@@ -6,10 +6,7 @@ import type { ParsedArgs } from '../config/settings.ts'
 import type { Host, InputLimit } from '../host/host.ts'
 import { maxTimerDelay, parseDuration } from '../values/time.ts'
 
-/**
- * Returns the host whose programs, standard input and prompts have what is left of the time of the command. Without such
- * a time, each of them, but the program that prints the token, has the `--timeout` that was typed.
- */
+/** Returns the host whose programs, input and prompts have what is left of the time, or the typed `--timeout`. */
 export function limitHost(host: Host, time: WaitTime | undefined, args: ParsedArgs): Host {
   const [typed = '0'] = args.get('--timeout') ?? []
   const left = time?.left() ?? (withName('--timeout', () => parseDuration(typed)) || Number.POSITIVE_INFINITY)

@@ -124,11 +124,7 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
 
 export type RunnableCommandLine = ParsedCommandLine & { readonly command: RegisteredCommand }
 
-/**
- * Reads a command line. Loads the command that it names, and changes nothing.
- *
- * @param run runs the command, as the action of commander; without it nothing runs
- */
+/** Reads a command line and loads its command, which `run` runs as the action of commander. */
 export async function parseCommandLine(
   argv: readonly string[],
   groups: readonly CommandGroup[],

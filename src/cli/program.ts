@@ -9,12 +9,7 @@ import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.
 import { hasUnicode, shouldColor, textStyles, toAscii } from '../output/styled-text.ts'
 import { flagFormat, type ParsedCommandLine, parseCommandLine } from './parse.ts'
 
-/**
- * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
- * reported once on standard error, as text or as JSON, and becomes an exit code.
- *
- * @param groups all groups of commands; only the one that the command line names is loaded
- */
+/** Runs a command line and returns its exit code. Never rejects: every error is reported and becomes an exit code. */
 export async function runMergeq(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
   const { host, secrets } = withRedaction(unfilteredHost)
   const [hiddenCommand, ...words] = host.argv

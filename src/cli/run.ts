@@ -191,10 +191,7 @@ function createCommandPrinter(
   })
 }
 
-/**
- * Returns why the stored settings cannot be read, to warn of it. Throws it for a command that sends requests, unless
- * the stored settings cannot change where to.
- */
+/** Returns why the stored settings cannot be read; throws it where they may change where a request goes. */
 async function readStoreError(
   { settings: use }: Pick<Command, 'settings'>,
   args: ParsedArgs,

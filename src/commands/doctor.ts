@@ -115,11 +115,7 @@ async function findSetup(
   return setup
 }
 
-/**
- * Returns the reports as a checklist for a terminal: the setup, what passed on one line (with `verbose`, each with what
- * was found), then what there is none of and what was skipped, the warnings and the failures with their
- * fixes, and a line with the result.
- */
+/** Returns the reports as a checklist: the setup, what passed, what is absent or skipped, problems, the result. */
 function checklist(
   reports: readonly Report[],
   setup: ReadonlyMap<string, string>,

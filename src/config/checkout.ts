@@ -37,10 +37,7 @@ async function listCommits(host: ServiceHost, digits: string): Promise<readonly 
   return commits
 }
 
-/**
- * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
- * neither exists.
- */
+/** Returns the remotes that may name the repository: `origin` and `upstream`, else the only one. */
 function usualRemotes(remotes: readonly Remote[]): readonly Remote[] {
   const preferred = ['origin', 'upstream'].flatMap(name => remotes.filter(remote => remote.name === name))
   return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
@@ -109,10 +106,7 @@ export function openCheckout(context: SourceContext) {
     })
   })
 
-  /**
-   * Returns the remote of the repository that the command uses; undefined for a change that cannot tell which.
-   * A branch or pull request of a remote belongs to the repository of that remote only.
-   */
+  /** Returns the remote of the repository that the command uses; none for a change that cannot tell which. */
   const selectedRemote = memoize(async (): Promise<Remote | undefined> => {
     const repo = await namedRepo()
     if (repo !== undefined) {
@@ -144,10 +138,7 @@ export function openCheckout(context: SourceContext) {
     return pushed === undefined ? 0 : Number(await readLine('rev-list', '--count', `${pushed}..HEAD`))
   }
 
-  /**
-   * Returns the one pull request whose head is HEAD, else that of the pushed commit, or why there is none, without a
-   * full stop.
-   */
+  /** Returns the one pull request whose head is HEAD, else the pushed commit, or why there is none. */
   const lookUpCommit = memoize(async (): Promise<ResolvedValue | string | undefined> => {
     const [remote, head] = [await selectedRemote(), await readCommit('HEAD')]
     if (remote === undefined || head === undefined) return undefined

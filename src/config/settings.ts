@@ -122,10 +122,7 @@ export interface Config {
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the same settings for a change, where only the arguments say whether the command is one. */
   forChange(): Config
-  /**
-   * Returns the target branch of the project file, of the profile or of git, where the CI job gave another one; the
-   * first that differs from it.
-   */
+  /** Returns the branch of project file or git, where the CI job gave another one. */
   findOtherBranch(branch: string): Promise<string | undefined>
   /** Returns the values that were looked up so far, as `-v` prints them, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>

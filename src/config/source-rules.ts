@@ -25,10 +25,7 @@ export interface RuleContext extends SourceContext {
 /** Decides about a value that a source gives: returns what is used, or undefined for what the next source gives. */
 type Rule = (found: ResolvedValue, context: RuleContext) => Promise<ResolvedValue | undefined>
 
-/**
- * A branch that a person names is one that git allows, and not that of a remote; `refs/heads/<name>` means exactly that.
- * git is asked only about a branch with a slash.
- */
+/** A branch that a person names is one that git allows, and not that of a remote, but for `refs/heads/<name>`. */
 export const typedBranch: Rule = async (found, { host, give }) => {
   const { value, origin } = found
   const isExact = value.startsWith('refs/heads/')

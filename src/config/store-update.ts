@@ -32,11 +32,7 @@ export async function withLock(
   }
 }
 
-/**
- * Stores a document in place of a file, under its lock. conf stores it in a new file beside the old one, and it is
- * compared before it is renamed (docs/decisions/0012-conf-in-a-file-of-its-own.md). After any error the old file is
- * unchanged.
- */
+/** Replaces a file by one that conf stores beside it (docs/decisions/0012-conf-in-a-file-of-its-own.md). */
 export async function replaceLocked(
   directory: string,
   fileName: string,

@@ -22,10 +22,7 @@ export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\
  */
 export interface Store {
   readonly path: string | undefined
-  /**
-   * Returns the document; an empty one when there is no file. Throws a usage error that names a file that
-   * cannot be read.
-   */
+  /** Returns the document, an empty one without a file; throws a usage error for one that cannot be read. */
   read(): Promise<JsonObject>
   /** Returns the settings of this machine; nothing if there are none. Throws a usage error for wrong ones. */
   readMachine(): Promise<MachineSettings | undefined>
@@ -123,10 +120,7 @@ async function readMembers(host: ServiceHost, path: string): Promise<JsonObject>
 const readDocument = async (host: ServiceHost, target: string, path: string): Promise<JsonObject> =>
   (await openFile(host, target, path))?.store ?? {}
 
-/**
- * Opens the settings file; `target` is the file behind the link `path`. Returns undefined when there is no file. Throws a
- * usage error that names `path` when the file cannot be read.
- */
+/** Opens the settings file, if there is one; `target` is the file behind the link `path`. */
 async function openFile(host: ServiceHost, target: string, path: string): Promise<SettingsFile | undefined> {
   try {
     return await host.files.openSettings(target, maxStoreSize, parseDocument)
@@ -199,20 +193,14 @@ const unknownProfile = (name: string, names: readonly string[]): MergeqError =>
     hintWithSuggestion(name, names, 'To create it, use config set with --profile.'),
   )
 
-/**
- * Returns the values of a profile of the user. Throws a usage error for an unknown profile, except for the profile
- * `default`.
- */
+/** Returns the values of a profile of the user; throws a usage error for an unknown one, but for `default`. */
 export function profileIn(document: JsonObject, name: string): JsonObject {
   const profiles = profilesIn(document)
   if (name !== 'default' && !Object.hasOwn(profiles, name)) throw unknownProfile(name, Object.keys(profiles))
   return sectionOf(profiles, name)
 }
 
-/**
- * Throws a usage error for a value that must not be stored: a relative path would name another file in each working
- * directory, such as one of a repository.
- */
+/** Throws a usage error for a relative path, which would name another file in each working directory. */
 export function requireStorable(name: SettingKey, value: string): void {
   if (name === 'caFile' && !isAbsolute(value))
     throw usageError(`'${value}' is a relative path.`, 'In the settings file, use an absolute path.')
@@ -251,10 +239,7 @@ function storedText(stored: Json | undefined): string | undefined {
   return typeof stored === 'string' ? stored : undefined
 }
 
-/**
- * Returns a value of a profile, of the user before that of the machine; undefined if it has none. Throws a usage error
- * for an unknown profile, except where a command creates it, and for a file that cannot be read.
- */
+/** Returns a value of a profile, of the user before that of the machine. */
 export async function findStored(
   store: Store,
   profile: string,
@@ -329,11 +314,7 @@ export const profileSource = (
 const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
 
-/**
- * Returns the path of the file with the stored settings, in MERGEQ_CONFIG_DIR or the directory of the platform.
- * Returns undefined when the variables name no absolute directory: nothing is stored then, and nothing is
- * written below the working directory.
- */
+/** Returns the path of the settings file; undefined where the variables name no absolute directory. */
 function configFile({ env, runtime: { platform } }: ServiceHost): string | undefined {
   const { HOME, LOCALAPPDATA, MERGEQ_CONFIG_DIR, XDG_CONFIG_HOME } = env
   const [base, folder] = MERGEQ_CONFIG_DIR

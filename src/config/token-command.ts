@@ -24,10 +24,7 @@ function wordsOf(text: string): readonly string[] {
   throw invalid
 }
 
-/**
- * Parses the command line of a program that prints a token: a JSON array of strings, or words separated by blanks.
- * Returns the program and its arguments; nothing for `off`. Throws a usage error, which never repeats an argument.
- */
+/** Parses the command line of a program: a JSON array, or words separated by blanks; nothing for `off`. */
 export function parseTokenCommand(text: string): readonly string[] {
   const trimmed = text.trim()
   if (trimmed.toLowerCase() === off) return []

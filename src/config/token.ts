@@ -91,10 +91,7 @@ export interface TokenSource {
   read(reading: TokenReading): Promise<Token>
 }
 
-/**
- * Returns the token in a file or a pipe. Throws a usage error for one that cannot be read, and for one without a
- * token.
- */
+/** Returns the token in a file or a pipe; throws a usage error where there is none. */
 async function readTokenFile(
   path: string,
   { files, interrupted }: TokenHost,
@@ -138,10 +135,7 @@ async function readTokenCommand(place: string, text: string): Promise<readonly s
   return withName(place, () => parseTokenCommand(text))
 }
 
-/**
- * Returns the program of the profile that prints the token for an origin; nothing if the profile has none. Its token is
- * for the base URL of the profile only: for another origin, it is a note why there is no token.
- */
+/** Returns the program of the profile; a note, perhaps empty, where it has none for the origin. */
 async function findProgramOfProfile(
   { store }: TokenSettings,
   profile: string,

@@ -90,10 +90,7 @@ export const startOf = (path: string, args: readonly string[]) =>
     ? { file: path, words: [...args], shell: false }
     : { file: scriptLine(path, args), words: [], shell: systemProgram('cmd.exe') }
 
-/**
- * Ends a program with what it started: its process group, or on Windows, which has no groups, all that
- * descend from it.
- */
+/** Ends a program with what it started: its group, or on Windows all that descend from it. */
 export function endProgram(child: ChildProcess, signal: NodeJS.Signals, hasOwnGroup: boolean): void {
   const { pid } = child
   if (pid === undefined) return

@@ -62,10 +62,7 @@ async function openSettings(
 /** The size of the pieces of a file, in bytes. */
 const pieceSize = 1024 * 1024
 
-/**
- * Yields a regular file in pieces. All pieces share a buffer: allocating each one would take longer than
- * reading.
- */
+/** Yields a file in pieces, which share a buffer: allocating each would take longer than reading. */
 async function* readPieces(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const descriptor = openSync(path, 'r')
   try {

@@ -13,10 +13,7 @@ import {
   windowsEnvironment,
 } from './host.ts'
 
-/**
- * The variables that child processes and libraries must not see: tokens, and the switch that would disable
- * certificate validation.
- */
+/** What child processes and libraries must not see: tokens, and the switch against certificate checks. */
 const hiddenVariables = [
   'MERGEQ_TOKEN',
   'MERGEQ_TOKEN_FILE',

@@ -22,10 +22,7 @@ export const createLookup =
       } else callback(error, addresses)
     })
 
-/**
- * Opens a connection that undici uses when it is loaded: loading takes longer than a packet needs to return. Resolves
- * when the first packet is sent, or when the DNS lookup takes longer than a few milliseconds.
- */
+/** Opens a connection for undici, and resolves when its first packet is sent: loading undici takes longer. */
 export async function openEarly({ hostname, port }: URL, lookup: LookupFunction): Promise<Socket> {
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({ host, port: Number(port) || 443, autoSelectFamily: true, lookup })

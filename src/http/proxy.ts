@@ -41,12 +41,7 @@ export function proxyFromEnvironment(env: Environment): URL | undefined {
   return variable && checkProxy(variable.value, variable.name)
 }
 
-/**
- * Returns the address of a proxy. One without a scheme is an http address. Throws a usage error, which never shows the
- * value, for an invalid address.
- *
- * @param name the variable or the option that has the value
- */
+/** Returns the address of a proxy; throws a usage error that names its variable or option, never the value. */
 export function checkProxy(value: string, name: string): URL {
   const isSocks = /^socks\w*:/i.test(value)
   const url = isSocks ? undefined : parseProxy(value)

@@ -127,12 +127,7 @@ const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
       }
     : undefined
 
-/**
- * The failure of a lookup or a connection; undefined for every other failure. Where there is a proxy, these are the
- * lookup of its name and the connection to it.
- *
- * @param isAtProxy whether the time for the connection to the proxy was over, not for TLS through it
- */
+/** The failure of a lookup or a connection, to the proxy where there is one; undefined for every other failure. */
 function failureToConnect(
   { code = '', syscall }: Errno,
   info: RequestInfo,
@@ -161,11 +156,7 @@ function failureToConnect(
   return notSent(`${peerName} could not be reached`, hasProxy ? { hint: checkProxy(info) } : {})
 }
 
-/**
- * The failure of TLS; undefined for every other failure.
- *
- * @param isAtProxy whether the proxy itself is spoken to by TLS, and that failed
- */
+/** The failure of TLS, with the proxy itself if `isAtProxy`; undefined for every other failure. */
 function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolean): Failure | undefined {
   const { host, node, nameOf, proxies } = info
   const peer = isAtProxy ? `the ${proxyName(info)}` : host

@@ -43,10 +43,7 @@ export interface Attempt {
   /** The time limit with connection and upload, in milliseconds; infinite where only `limit` counts. */
   readonly wholeLimit: number
   readonly interrupted: AbortSignal
-  /**
-   * Called when the request is handed to a connection: before that call the service cannot have applied any
-   * part of it.
-   */
+  /** Called when the request is handed to a connection: before that, no part of it can have been applied. */
   readonly onBegin: (() => void) | undefined
   onHead(): void
 }

@@ -61,10 +61,7 @@ async function askForToken(origin: string, cli: Cli): Promise<string> {
   return typed
 }
 
-/**
- * Whether the base URL is stored, too: one that was typed for a new profile, which is useless without it. That of a
- * program on this machine, such as a sandbox, is soon another one.
- */
+/** Whether the base URL is stored, too: one typed for a new profile, if it is not that of a program on this machine. */
 const isUrlStored = async (
   profile: string,
   baseUrl: string,

@@ -101,10 +101,7 @@ interface ServiceProbe {
   readonly error?: MergeqError
 }
 
-/**
- * Reads the metrics once, without retries: a read that needs a token and no repository. Throws only the error
- * of a signal.
- */
+/** Reads the metrics once: a read that needs a token and no repository. Throws only the error of a signal. */
 export async function probeService(cli: Cli): Promise<ServiceProbe> {
   const { clock } = cli.host
   const sentAt = clock.now()
@@ -185,11 +182,7 @@ async function checkClock({ probe }: Session): Promise<Outcome> {
   return isFar ? warn(found, 'Set the clock of this machine: time ranges depend on it.') : pass(found)
 }
 
-/**
- * What the service says about its health. `operational`: no problem. `outage`: a problem, which `text`
- * describes in the words of the service. `unknown`: the service has no status or could not be asked, because
- * of `failure`.
- */
+/** What the service says about its health; unknown if it has no status or could not be asked. */
 type ServiceStatus =
   | { readonly kind: 'operational' }
   | { readonly kind: 'outage'; readonly text: string }

@@ -30,10 +30,7 @@ export const definition = command({
   },
 })
 
-/**
- * Checks the current branch. Throws the error of a push that would be blocked, and of wrong settings; returns why it is
- * not known whether it would be.
- */
+/** Checks the current branch like a push of it; returns why it is not known whether that would be blocked. */
 async function checkBranch(cli: Cli): Promise<string | undefined> {
   const { logger, options, settings } = cli
   await settings.checkStore()

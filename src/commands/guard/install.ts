@@ -25,10 +25,7 @@ async function warnOfLimits({
   }
 }
 
-/**
- * Installs or updates the hook, and returns the exit code 0. Throws a `refused` error if there is a hook of another
- * program, a usage error outside a checkout, and an `output` error if the hook cannot be written.
- */
+/** Installs or updates the hook; throws a `refused` error if there is a hook of another program. */
 async function installHook(failClosed: boolean, cli: Cli): Promise<number> {
   const { host, options } = cli
   const path = await findHookPath(host)

@@ -8,10 +8,7 @@ import type { Token } from '../../../config/token.ts'
 export const readOrigin = async ({ settings }: Pick<Cli, 'settings'>): Promise<string> =>
   new URL(await settings.require('baseUrl')).origin
 
-/**
- * Verifies a token with a request for the metrics, which need no repository. Throws the error of the request;
- * its kind is `auth` if the service rejects the token.
- */
+/** Verifies a token with a request for the metrics, which need no repository. */
 export async function verifyToken(token: Token, cli: Cli): Promise<void> {
   await callOperation({ ...cli.client(), token: async () => token }, getMergeQueueMetrics, {})
 }

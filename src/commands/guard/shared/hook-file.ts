@@ -33,11 +33,7 @@ export async function findHookPath(host: Host): Promise<string> {
   return platform === 'win32' ? absolutePath.replaceAll('/', '\\') : absolutePath
 }
 
-/**
- * Returns the text of the hook; undefined if there is none. Throws a `refused` error for a hook of another program.
- *
- * @param advice what to do about such a hook
- */
+/** Returns the text of the hook, if there is one; throws a `refused` error with advice for one of another program. */
 export async function readHook(path: string, advice: string, { files }: Host): Promise<string | undefined> {
   // A hook that cannot be read is one of another program.
   const text = await files.read(path, 65_536).catch(() => '')
@@ -50,10 +46,7 @@ export const lineColumns = columns('line')
 
 export const hookRecord = ownRecord({ hook: 'string', did: 'string' })
 
-/**
- * The same, with the line to add to a hook that another program manages, null if it is there already, and the file that
- * sets `core.hooksPath`.
- */
+/** The same, with the line to add to the hook of another program, and the file that sets `core.hooksPath`. */
 export const installedHookRecord = extended(hookRecord, {
   line: optional('string | null'),
   setIn: optional('string'),

@@ -117,10 +117,7 @@ interface Question {
   readonly values: { readonly pr: number } | { readonly head: string }
 }
 
-/**
- * Asks for pull requests that the queue does not list, several at a time. Returns one that a push would remove, or else
- * what must be asked for alone.
- */
+/** Asks for unlisted pull requests, several at a time; returns one that blocks, or what must be asked for alone. */
 async function findAmongSeveral(
   pushes: readonly NamedPush[],
   { queue, cli, limits }: GuardedQueue,
@@ -169,10 +166,7 @@ async function findAlone(
   return { asked }
 }
 
-/**
- * Returns the error that blocks a push: what the pull request would lose, such as
- * `#7 has been testing for 4m, position 2 of 5 in the queue for main`, and how to continue.
- */
+/** Returns the error that blocks a push: what the pull request would lose, and how to continue. */
 async function createBlockedPushError(
   record: JsonObject,
   isAbove: boolean,
@@ -232,10 +226,7 @@ export async function readPushes({ input }: Host): Promise<readonly PushedBranch
   return parsePushes(await readText(input.read(), 'Standard input', maxInput))
 }
 
-/**
- * Checks pushed branches. Throws the error that blocks the push, otherwise the error of the first branch that could not
- * be checked. Returns why only the names of the branches were checked, without a full stop; undefined if the commits were.
- */
+/** Throws the error that blocks a push; returns why only the names of the branches were checked, if so. */
 export async function guardPush(
   pushes: readonly PushedBranch[],
   remoteUrl: string | undefined,
