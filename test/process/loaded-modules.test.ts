@@ -163,11 +163,11 @@ describe('what an install weighs', () => {
     ['http-undici.cjs', 320],
     // With undici, and conf, which reads the settings; library-bundle.test.ts says what bundlers of other programs take along.
     ['library-core.cjs', 392],
-    // A kilobyte for the time of the service, from which a watched queue counts.
-    ['library-waits.cjs', 36],
+    ['library-waits.cjs', 25],
     ['library-explanations.cjs', 26],
-    // 0.2 KB more for readings, submissions and pauses that are kept by service: two services share nothing.
-    ['library-shared.cjs', 28.5],
+    // With the machine of waits, which the submissions of a wait share: they are a file that only a submission loads.
+    ['library-shared.cjs', 34.5],
+    ['submissions.cjs', 6],
   ])('%s has at most %i KB', (name, kilobytes) => {
     expect(statSync(join('dist', name)).size / 1000).toBeLessThan(kilobytes)
   })
