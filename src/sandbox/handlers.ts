@@ -6,6 +6,7 @@ import { maxWindow } from '../values/limits.ts'
 import { maxPullRequestNumber } from '../values/pull-request.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
 import { integer } from '../values/types.ts'
+import type { Dialect } from './dialects.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
 import { renderMetrics } from './metrics-text.ts'
@@ -156,6 +157,14 @@ function findShown(sandbox: SandboxState, queue: Queue, pullRequest: PullRequest
   return isVisible ? pullRequest : pullRequest?.previousAttempt
 }
 
+const formatAttempt = (queue: Queue, shown: PullRequest, dialect: Dialect, includeTimeline?: boolean) => ({
+  ...formatPullRequest(queue, shown, dialect),
+  ...(includeTimeline === true && { timeline: formatTimeline(queue, shown, dialect) }),
+})
+
+/** Of an operation that the document does not show, all dialects have the observed fields. */
+const observed = ({ dialect }: SandboxState): Dialect => ({ ...dialect, hasObservedFields: true })
+
 const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   submitPullRequest(sandbox, { pr, priority, noBatch, ...ref }, { body }) {
     const priorityNumber = typeof priority === 'string' ? findPriority(priority) : priority
@@ -185,28 +194,19 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
     const pullRequest = head === undefined ? queue.pullRequests.get(pr ?? 0) : findByHead(queue, head)
     const shown = findShown(sandbox, queue, pullRequest)
     if (shown === undefined) throw statusError(404, 'Not Found')
-    const record = formatPullRequest(queue, shown, sandbox.dialect)
-    if (includeTimeline !== true) return record
-    return { ...record, timeline: formatTimeline(queue, shown, sandbox.dialect) }
+    return formatAttempt(queue, shown, sandbox.dialect, includeTimeline)
   },
 
   /** The sandbox's own: the form of the answer. */
   getSubmittedPullRequests(sandbox, { prs, includeTimeline, ...ref }) {
     const queue = sandbox.getQueue(ref)
-    // The document does not show this operation: both dialects have the observed fields.
-    const dialect = { ...sandbox.dialect, hasObservedFields: true }
     const found = [...new Set(prs)].map(number => ({
       number,
       shown: findShown(sandbox, queue, queue.pullRequests.get(number)),
     }))
     return {
       pullRequests: found.flatMap(({ shown }) =>
-        shown === undefined
-          ? []
-          : {
-              ...formatPullRequest(queue, shown, dialect),
-              ...(includeTimeline === true && { timeline: formatTimeline(queue, shown, dialect) }),
-            },
+        shown === undefined ? [] : formatAttempt(queue, shown, observed(sandbox), includeTimeline),
       ),
       notFound: found.flatMap(({ number, shown }) => (shown === undefined ? number : [])),
     }
@@ -301,10 +301,8 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
       .sort((one, other) => other.submitOrder - one.submitOrder)
     const query = [repositoryName(queue.repo), queue.targetBranch, state, since, until]
     const { items, page } = paginate(found, pageSize, pageToken, query)
-    // The document does not show this operation: both dialects have the observed fields.
-    const dialect = { ...sandbox.dialect, hasObservedFields: true }
     return {
-      pullRequests: items.map(pullRequest => formatPullRequest(queue, pullRequest, dialect)),
+      pullRequests: items.map(pullRequest => formatPullRequest(queue, pullRequest, observed(sandbox))),
       ...(page.next_page_token === '' ? {} : { nextCursor: page.next_page_token }),
     }
   },
