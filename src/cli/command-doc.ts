@@ -1,13 +1,13 @@
 import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../base/errors.ts'
 import type { CommandGroup, RegisteredCommand } from '../command/command.ts'
-import { formatArgument, isOption, type OptionDefinition } from '../command/inputs.ts'
+import { type Definition, formatArgument, isOption } from '../command/inputs.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type OutputFormat, outputFormats } from '../output/output-formats.ts'
 import { globalOptions } from './parse.ts'
 
 /** An argument or option as help, the manual page and `help --json` describe it. */
-export const documentOption = (definition: OptionDefinition) => ({
+export const documentOption = (definition: Definition) => ({
   name: definition.name,
   short: definition.short,
   value: definition.value,

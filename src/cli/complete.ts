@@ -1,5 +1,5 @@
 import { type CommandGroup, loadCommands, type SecretOutput } from '../command/command.ts'
-import { isOption, type OptionDefinition, oppositeOf } from '../command/inputs.ts'
+import { type Definition, isOption, oppositeOf } from '../command/inputs.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
@@ -41,7 +41,7 @@ async function listSubcommands(
     )
 }
 
-function listOptions(options: readonly OptionDefinition[], args: ParsedArgs): readonly CompletionCandidate[] {
+function listOptions(options: readonly Definition[], args: ParsedArgs): readonly CompletionCandidate[] {
   const names = options.map(({ name }) => name)
   const isTyped = (name: string) => names.includes(name) && args.has(name)
   return options
@@ -66,7 +66,7 @@ const nothing: Completion = { candidates: [], directive: 'nofiles' }
 
 /** Completes a value; `prefix` is the part of the current word before it: `--color=`. */
 function completeValue(
-  { choices = [], suggestions = [], values: source, program, file }: OptionDefinition,
+  { choices = [], suggestions = [], values: source, program, file }: Definition,
   { args, words }: Pick<ParsedCommandLine, 'args' | 'words'>,
   current: string,
   prefix: string,

@@ -1,6 +1,6 @@
 import { toMergeqError, usageHint } from '../base/errors.ts'
 import { fieldsOf, findSimilarField } from '../command/fields.ts'
-import { isOption, type OptionDefinition, oppositeOf, optionName } from '../command/inputs.ts'
+import { type Definition, isOption, oppositeOf, optionName } from '../command/inputs.ts'
 import { isPullRequestReference } from '../values/pull-request.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { joinCommandLine, shellWord } from '../values/suggested-command.ts'
@@ -19,7 +19,7 @@ export type Words = readonly string[]
 export const usageOf = (path: Words): string =>
   `To see the usage, run: mergeq ${[...path, '--help'].join(' ')}`
 
-export const optionsOf = ({ command }: ParsedCommandLine): readonly OptionDefinition[] => [
+export const optionsOf = ({ command }: ParsedCommandLine): readonly Definition[] => [
   ...(command?.definitions.filter(isOption) ?? []),
   ...globalOptions,
   ...[versionOption, helpOption],
@@ -198,13 +198,13 @@ const units =
   /^(?:last |past )?(\d+|an?|one) ?(s|m|h|d|w)(?:ec(?:ond)?|in(?:ute)?|r|our|ay|eek)?s?(?: ago)?$/i
 
 /** Returns the values of an option that was typed in another form: `merged,failed`, `7 days`, `1 day ago`. */
-function readableValues(value: string, { variadic }: OptionDefinition): Words {
+function readableValues(value: string, { variadic }: Definition): Words {
   if (variadic === true && value.includes(',')) return value.split(/\s*,\s*/)
   const [, count = '', unit = ''] = units.exec(value) ?? []
   return count === '' ? [] : [`${/^\d/.test(count) ? count : 1}${unit.toLowerCase()}`]
 }
 
-function isAccepted({ parse, choices }: OptionDefinition, values: Words): boolean {
+function isAccepted({ parse, choices }: Definition, values: Words): boolean {
   try {
     parse?.(...values)
     return choices === undefined || values.every(value => choices.includes(value.toLowerCase()))

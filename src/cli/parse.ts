@@ -1,11 +1,11 @@
 import { CommanderError, Command as Node, Option } from 'commander'
 import { type CommandGroup, loadCommand, type RegisteredCommand } from '../command/command.ts'
-import { formatArgument, isOption, type OptionDefinition } from '../command/inputs.ts'
+import { type Definition, formatArgument, isOption } from '../command/inputs.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
-export const globalOptions: readonly OptionDefinition[] = [
+export const globalOptions: readonly Definition[] = [
   { name: '--repo', short: '-R', value: '[host/]owner/name', ...settingDefinitions.repo },
   {
     name: '--target-branch',
@@ -39,10 +39,10 @@ export type Problem =
   | { readonly kind: 'unknown-command' | 'unknown-option'; readonly word: string }
   | {
       readonly kind: 'missing-value'
-      readonly option: OptionDefinition
+      readonly option: Definition
       readonly next: string | undefined
     }
-  | { readonly kind: 'repeated-option'; readonly option: OptionDefinition }
+  | { readonly kind: 'repeated-option'; readonly option: Definition }
   | { readonly kind: 'missing-argument'; readonly argument: string }
   /** `expected` is how many arguments the command takes, and `given` how many were typed. */
   | { readonly kind: 'extra-argument'; readonly word: string }
@@ -61,15 +61,15 @@ export interface ParsedCommandLine {
   readonly problem: Problem | undefined
 }
 
-export const helpOption: OptionDefinition = {
+export const helpOption: Definition = {
   name: '--help',
   short: '-h',
   summary: 'Show short (-h) or complete help (--help); with --json, print it as JSON',
 }
-export const versionOption: OptionDefinition = { name: '--version', summary: 'Print the version' }
+export const versionOption: Definition = { name: '--version', summary: 'Print the version' }
 
 /** The options that every command and group accepts in addition; `-h` and `--help` mean different helps. */
-const ordinaryOptions: readonly OptionDefinition[] = [
+const ordinaryOptions: readonly Definition[] = [
   { name: '-h', summary: helpOption.summary },
   { name: '--help', summary: helpOption.summary },
   versionOption,
@@ -81,14 +81,14 @@ const ignore = () => undefined
  * Creates an option, which takes its value from the next word unless that begins with `-`; `-` and numbers are
  * values. Choices are declared, and checked where values of all sources are: docs/decisions/0011-commander-runs-commands.md.
  */
-function createOption({ name, short, value, summary, choices }: OptionDefinition): Option {
+function createOption({ name, short, value, summary, choices }: Definition): Option {
   const names = short === undefined ? name : `${short}, ${name}`
   const option = new Option(value === undefined ? names : `${names} [value]`, summary)
   return choices === undefined ? option : option.choices(choices).argParser(word => word)
 }
 
 /** Returns the word after an option without a value; undefined at the end of the line. */
-function wordAfter({ name, short }: OptionDefinition, argv: readonly string[]): string | undefined {
+function wordAfter({ name, short }: Definition, argv: readonly string[]): string | undefined {
   const isAt = (word: string, index: number) =>
     (word === name || (/^-[^-]/.test(word) && word.at(-1) === short?.at(-1))) &&
     (argv[index + 1] ?? '-').startsWith('-')
@@ -135,7 +135,7 @@ export async function parseCommandLine(
   let command: RegisteredCommand | undefined
   let problem: Problem | undefined
   /** Takes an option; its value is null if it is missing, and undefined if the option has none. */
-  const take = (option: OptionDefinition, value: string | null | undefined) => {
+  const take = (option: Definition, value: string | null | undefined) => {
     const values = args.get(option.name) ?? []
     // `-b=dev` is read like `--target-branch=dev`.
     const isJoined = value?.startsWith('=') === true && argv.includes(`${option.short}${value}`)
@@ -145,8 +145,8 @@ export async function parseCommandLine(
     else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }
   }
   // Every node has the global options: each is made once.
-  const options = new Map<OptionDefinition, Option>()
-  const declare = (node: Node, definitions: readonly OptionDefinition[]) => {
+  const options = new Map<Definition, Option>()
+  const declare = (node: Node, definitions: readonly Definition[]) => {
     for (const definition of definitions) {
       if (!isOption(definition)) {
         node.argument(formatArgument(definition), definition.summary)
@@ -174,7 +174,7 @@ export async function parseCommandLine(
   /** Returns what was read so far: all of it once commander has split the words. */
   const read = (): ParsedCommandLine => {
     const words = last.args
-    const definitions: readonly OptionDefinition[] = command?.definitions ?? []
+    const definitions: readonly Definition[] = command?.definitions ?? []
     for (const [index, { name, variadic }] of definitions
       .filter(definition => !isOption(definition))
       .entries()) {

@@ -13,9 +13,9 @@ import type { Redactor } from '../output/redactor.ts'
 import type { OutputDoc, Prints } from './fields.ts'
 import type { Habit } from './habits.ts'
 import {
+  type Definition,
   type Input,
   type Inputs,
-  type OptionDefinition,
   type Options,
   type OptionValues,
   optionInputs,
@@ -85,7 +85,7 @@ export interface RegisteredCommand extends Command {
   readonly command: string
   /** Another word for the last one of the command. */
   readonly alias?: string | undefined
-  readonly definitions: readonly OptionDefinition[]
+  readonly definitions: readonly Definition[]
   readonly inputs: Inputs
   readonly operations: readonly Operation[] | 'any'
   /** What it prints. */
@@ -141,8 +141,8 @@ const summaryOf = ({ summary, operation }: Pick<Command, 'summary' | 'operation'
   operation?.isHostedOnly === true ? `${summary} (not in the API document)` : summary
 
 /** Help lists `--set` behind the options that a command has of its own. */
-function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefinition[] {
-  const isSet = ({ name }: OptionDefinition) => name === '--set'
+function lastSet(definitions: readonly Definition[]): readonly Definition[] {
+  const isSet = ({ name }: Definition) => name === '--set'
   return [...definitions.filter(definition => !isSet(definition)), ...definitions.filter(isSet)]
 }
 

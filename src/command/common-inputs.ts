@@ -10,16 +10,7 @@ import { branchName } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
 import { findSimilarField } from './fields.ts'
 import type { PullRequestItem } from './input-items.ts'
-import {
-  type FlagInput,
-  flag,
-  flagInput,
-  flagName,
-  type Input,
-  type InputContext,
-  option,
-  paramInput,
-} from './inputs.ts'
+import { flag, flagName, type Input, type InputContext, option, optionInput, paramInput } from './inputs.ts'
 
 export const yesOption = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -104,8 +95,8 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
 }
 
 /** The option `--pr`: a pull request, whose address also names the repository. */
-export const pullRequestOption = (summary: string): FlagInput<number | undefined> =>
-  flagInput(
+export const pullRequestOption = (summary: string): Input<number | undefined> =>
+  optionInput(
     'pr',
     option(
       textual({
@@ -151,7 +142,7 @@ async function withoutRepeats(
 
 export const numberInArgs = (args: ParsedArgs): number => parsePullRequest(args.get('pr')?.[0] ?? '').number
 
-const ifEmptyInput = flagInput(
+const ifEmptyInput = optionInput(
   'ifEmpty',
   option(
     choice(['fail', 'ok'], 'fail|ok'),

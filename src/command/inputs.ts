@@ -16,7 +16,7 @@ export type ValueSource = 'pull-requests' | 'branches' | 'profiles' | 'owners'
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
  * made from these fields.
  */
-export interface OptionDefinition {
+export interface Definition {
   /** The name as it is typed, `--priority`; of an argument the name in help, `pr`. */
   readonly name: string
   /** The short name of an option: `-y`. */
@@ -68,43 +68,33 @@ export interface InputContext extends ParseContext {
 
 /** An input of a command: the options and arguments that give it, and how they are read. */
 export interface Input<T> {
-  readonly definitions: readonly OptionDefinition[]
+  readonly definitions: readonly Definition[]
   /** The setting that gives the value where no option does. */
   readonly setting?: SettingName
   read(args: ParsedArgs, context: InputContext): T | Promise<T>
 }
 
 export type Inputs = Readonly<Record<string, Input<unknown>>>
-export type InputValues<F extends Inputs> = {
-  readonly [K in keyof F]: F[K] extends Input<infer T> ? T : never
-}
 
 /** Whether a definition is an option; otherwise it is an argument. */
-export const isOption = ({ name }: OptionDefinition): boolean => name.startsWith('-')
+export const isOption = ({ name }: Definition): boolean => name.startsWith('-')
 
 /** Returns the flag that means the opposite: `--no-batch` of `--batch`, and the reverse. */
 export const oppositeOf = (name: string): string =>
   name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
 
 /** Returns an argument as usage shows it: `<test-id>`, `[pr]` or `[pr...]`. */
-export function formatArgument({ name, required, variadic }: OptionDefinition): string {
+export function formatArgument({ name, required, variadic }: Definition): string {
   const text = variadic === true ? `${name}...` : name
   return required === true ? `<${text}>` : `[${text}]`
 }
 
-/** An input that the command line alone gives. */
-export interface FlagInput<T> extends Input<T> {
-  read(args: ParsedArgs): T
-}
-
-/** An option or a required argument of a command that is never sent; its key gives its name. */
-export interface CommandOption<T>
-  extends OptionDetails,
-    Pick<Param<T>, 'type' | 'summary' | 'required' | 'defaultText'> {}
-
-/** How an option is typed. */
-interface OptionDetails extends Pick<Param<unknown>, 'defaultText'> {
-  /** The name of the option, without dashes, where it is not that of the param: `state` for `states`. */
+/**
+ * An option or a required argument of a command that is never sent, without the location of a `Param`; its key gives its
+ * name.
+ */
+export interface Option<T> extends Pick<Param<T>, 'type' | 'summary' | 'required' | 'defaultText'> {
+  /** The name of the option, without dashes, where it is not that of the key: `state` for `states`. */
   readonly option?: string
   /** The short name, without the dash: `y`. */
   readonly short?: string
@@ -118,8 +108,11 @@ interface OptionDetails extends Pick<Param<unknown>, 'defaultText'> {
   readonly advanced?: boolean
 }
 
+/** How an option is typed, besides its type and its summary. */
+type HowTyped = Omit<Option<unknown>, 'type' | 'summary' | 'required'>
+
 /** How the params of operations and methods are typed, where it is not said by their names and types. */
-const paramDetails: Readonly<Record<string, OptionDetails>> = {
+const paramDetails: Readonly<Record<string, HowTyped>> = {
   head: { values: 'branches' },
   owner: { values: 'owners' },
   includeTimeline: { option: 'timeline' },
@@ -135,46 +128,40 @@ const paramDetails: Readonly<Record<string, OptionDetails>> = {
 export function option<T>(
   type: Type<T>,
   summary: string,
-  details: OptionDetails & ({ readonly default: string } | { readonly example: string }),
-): CommandOption<T>
-export function option<T>(
-  type: Type<T>,
-  summary: string,
-  details?: OptionDetails,
-): CommandOption<T | undefined>
-export function option<T>(
-  type: Type<T>,
-  summary: string,
-  details: OptionDetails = {},
-): CommandOption<T | undefined> {
+  details: HowTyped & ({ readonly default: string } | { readonly example: string }),
+): Option<T>
+export function option<T>(type: Type<T>, summary: string, details?: HowTyped): Option<T | undefined>
+export function option<T>(type: Type<T>, summary: string, details: HowTyped = {}): Option<T | undefined> {
   return { type, summary, required: details.example !== undefined, ...details }
 }
 
 /** An option without a value: true where it is typed, else false. */
-export const flag = (
-  summary: string,
-  details: Pick<OptionDetails, 'option' | 'short'> = {},
-): CommandOption<boolean> => ({ type: toggle, summary, default: 'false', ...details })
+export const flag = (summary: string, details: Pick<HowTyped, 'option' | 'short'> = {}): Option<boolean> => ({
+  type: toggle,
+  summary,
+  default: 'false',
+  ...details,
+})
 
 /** A required argument. */
-export const argument = <T>(type: Type<T>, summary: string): CommandOption<T> => ({
+export const argument = <T>(type: Type<T>, summary: string): Option<T> => ({
   type,
   summary,
   required: true,
 })
 
 /** The options of a command, by their keys; an input reads more than its own words. */
-export type Options = Readonly<Record<string, Input<unknown> | CommandOption<unknown>>>
+export type Options = Readonly<Record<string, Input<unknown> | Option<unknown>>>
 
-type OptionValue<O> = O extends Input<infer T> ? T : O extends CommandOption<infer T> ? T : never
-
-export type OptionValues<X extends Options> = { readonly [K in keyof X]: OptionValue<X[K]> }
+export type OptionValues<X extends Options> = {
+  readonly [K in keyof X]: X[K] extends Input<infer T> | Option<infer T> ? T : never
+}
 
 export const optionInputs = (options: Options): Inputs =>
   Object.fromEntries(
     Object.entries(options).map(([key, entry]) => [
       key,
-      'definitions' in entry ? entry : flagInput(key, entry),
+      'definitions' in entry ? entry : optionInput(key, entry),
     ]),
   )
 
@@ -190,8 +177,11 @@ export const flagName = (key: string, value?: unknown): string =>
   `--${value === false ? 'no-' : ''}${optionName(key)}`
 
 /** The input that the command line alone gives: an option or, if it is required and has no example, an argument. */
-export function flagInput<T>(key: string, option: CommandOption<T>): FlagInput<T>
-export function flagInput(key: string, option: CommandOption<unknown>): FlagInput<unknown> {
+export function optionInput<T>(key: string, option: Option<T>): Input<T> & { read(args: ParsedArgs): T }
+export function optionInput(
+  key: string,
+  option: Option<unknown>,
+): Input<unknown> & { read(args: ParsedArgs): unknown } {
   const { type, short, required = false, example } = option
   const name = option.option ?? optionName(key)
   const dashed = `--${name}`
@@ -224,7 +214,7 @@ export function flagInput(key: string, option: CommandOption<unknown>): FlagInpu
       }
     }
   }
-  const definition: OptionDefinition = {
+  const definition: Definition = {
     ...described,
     choices: type.choices,
     range: type.rangeText,
@@ -272,8 +262,8 @@ export function paramInput<T>(key: string, param: Param<T>): Input<T>
 export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
   const { setting } = param
   const option = { ...param, ...paramDetails[key] }
-  if (setting === undefined) return flagInput(key, option)
-  const { definitions } = flagInput(key, { ...option, required: false })
+  if (setting === undefined) return optionInput(key, option)
+  const { definitions } = optionInput(key, { ...option, required: false })
   return {
     definitions: globalSettings.includes(setting) ? [] : definitions,
     setting,

@@ -20,14 +20,13 @@ import { listOf, textual } from '../values/types.ts'
 import type { Cli, RegisteredCommand } from './command.ts'
 import { numberInArgs, pullRequestArguments, readPullRequestArgs } from './common-inputs.ts'
 import {
-  flagInput,
   flagName,
   type Input,
   type InputContext,
   type Inputs,
-  type InputValues,
   isOption,
   option,
+  optionInput,
   paramInput,
 } from './inputs.ts'
 
@@ -35,11 +34,7 @@ import {
  * Reads inputs one after another, in their order, those that a setting can give last: the pull request of a command
  * that names none may have to be looked up. Throws the usage error of the first that is wrong.
  */
-export async function readInputs<F extends Inputs>(
-  inputs: F,
-  args: ParsedArgs,
-  context: InputContext,
-): Promise<InputValues<F>> {
+export async function readInputs(inputs: Inputs, args: ParsedArgs, context: InputContext): Promise<Values> {
   const entries: [string, unknown][] = []
   const all = Object.entries(inputs)
   for (const [name, input] of [
@@ -47,7 +42,7 @@ export async function readInputs<F extends Inputs>(
     ...all.filter(([, { setting }]) => setting !== undefined),
   ])
     entries.push([name, await input.read(args, context)])
-  return Object.fromEntries(entries) as InputValues<F>
+  return Object.fromEntries(entries)
 }
 
 /** Throws a usage error for an argument that is an empty word: the value of a variable that is not set. */
@@ -186,7 +181,7 @@ export function paramsTogether<P extends Params>(params: P): Input<ParamValues<P
  */
 export function setOf<P extends Params>(
   { params, route, recovery }: Operation<P>,
-  own: Readonly<Record<string, TypedParam>> = {},
+  own: Readonly<Record<string, Pick<Input<unknown>, 'definitions' | 'setting'>>> = {},
 ): Input<AddedFields> {
   const inputs = () =>
     Object.fromEntries(
@@ -202,7 +197,7 @@ export function setOf<P extends Params>(
 }
 
 /** The option `--set`, for a command that sends a body. */
-export const setOption = flagInput(
+export const setOption = optionInput(
   'set',
   option(
     listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
@@ -218,16 +213,13 @@ export const setDefinitions = (isChange: boolean) =>
 const flagOption = (args: ParsedArgs): string =>
   ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
 
-/** How the value of a param is typed, for errors about `--set` beside it. */
-export type TypedParam = Pick<Input<unknown>, 'definitions' | 'setting'>
-
 /**
  * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed or the
  * repository, branch or pull request already sets it.
  */
 export function readOverrides(
   args: ParsedArgs,
-  inputs: Readonly<Record<string, TypedParam>>,
+  inputs: Readonly<Record<string, Pick<Input<unknown>, 'definitions' | 'setting'>>>,
   params: Params,
 ): readonly BodyOverride[] {
   const overrides = setOption.read(args) ?? []

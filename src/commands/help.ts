@@ -3,14 +3,14 @@ import type { HelpOptions } from '../cli/help-layout.ts'
 import { parseCommandLine } from '../cli/parse.ts'
 import { renderTopic, renderTopics, topics } from '../cli/topics.ts'
 import { type CommandGroup, command } from '../command/command.ts'
-import type { FlagInput } from '../command/inputs.ts'
+import type { Input } from '../command/inputs.ts'
 import { shouldColor } from '../output/styled-text.ts'
 
 const topicNames = Object.keys(topics)
 
 const isTopic = (name: string): name is keyof typeof topics => topicNames.includes(name)
 
-const wordsArgument: FlagInput<readonly string[]> = {
+const wordsArgument: Input<readonly string[]> = {
   definitions: [
     {
       name: 'word',

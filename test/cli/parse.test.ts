@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { completeWords } from '../../src/cli/complete.ts'
 import { globalOptions, type ParsedCommandLine, parseCommandLine } from '../../src/cli/parse.ts'
-import { isOption, type OptionDefinition } from '../../src/command/inputs.ts'
+import { type Definition, isOption } from '../../src/command/inputs.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
 import { splitWords } from '../support/harness.ts'
@@ -80,7 +80,7 @@ test.each([
 const value = fc.stringMatching(/^[a-z][a-z0-9/=.-]{0,8}$/).map(text => `v${text}`)
 
 /** An option as it is typed, with the value that it gives. */
-const flagOption = (definition: OptionDefinition) => {
+const flagOption = (definition: Definition) => {
   const { name, short, value: placeholder } = definition
   if (placeholder === undefined)
     return fc
@@ -93,7 +93,7 @@ const flagOption = (definition: OptionDefinition) => {
   })
 }
 
-const manyOptions = (definitions: readonly OptionDefinition[]) =>
+const manyOptions = (definitions: readonly Definition[]) =>
   fc
     .shuffledSubarray(
       definitions.filter(({ name }) => name !== '--fields' && name !== '--profile'),

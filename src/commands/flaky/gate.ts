@@ -6,7 +6,7 @@ import { isOutage, MergeqError, usageError } from '../../base/errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { openInput } from '../../command/input-files.ts'
-import { flagInput, type Input, option } from '../../command/inputs.ts'
+import { type Input, option, optionInput } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { stateSpan } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
@@ -64,7 +64,7 @@ export function readBaseline(content: string, file: string): ReadonlySet<string>
   return new Set(ids)
 }
 
-const flagBaseline = flagInput(
+const flagBaseline = optionInput(
   'baseline',
   option(fileName(), 'File with tests to ignore: one ID per line, or JSON or NDJSON from `flaky list`'),
 )

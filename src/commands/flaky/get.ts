@@ -3,7 +3,7 @@ import { usageError } from '../../base/errors.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
-import { argument, flagInput, option } from '../../command/inputs.ts'
+import { argument, option, optionInput } from '../../command/inputs.ts'
 import { forOne, isSheet, send, show, webPage } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { createRateFormat } from '../../domain/failure-rates.ts'
@@ -132,7 +132,7 @@ const facts: Facts = [
   ['ticket', 'ticket.html_url'],
 ]
 
-const testArgument = flagInput('test', argument(text('test'), testSummary))
+const testArgument = optionInput('test', argument(text('test'), testSummary))
 
 export const definition = command({
   name: 'flaky get',

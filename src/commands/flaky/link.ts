@@ -9,7 +9,7 @@ import { type Cli, command } from '../../command/command.ts'
 import { yesOption } from '../../command/common-inputs.ts'
 import { canPrompt, confirm } from '../../command/confirm.ts'
 import { resourceName } from '../../command/each.ts'
-import type { Input, OptionDefinition } from '../../command/inputs.ts'
+import type { Definition, Input } from '../../command/inputs.ts'
 import { forEach, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { joinTruncated, pluralize } from '../../values/format.ts'
@@ -37,13 +37,13 @@ function parseTest(text: string): string {
   )
 }
 
-const testArgument: OptionDefinition = {
+const testArgument: Definition = {
   name: 'test',
   required: true,
   summary: `${testSummary}; - reads lines of <test-id> <ticket> from standard input`,
 }
 
-const ticketArgument: OptionDefinition = {
+const ticketArgument: Definition = {
   name: 'ticket',
   summary: linkTicketToTestCase.params.ticket.summary,
 }

@@ -4,7 +4,7 @@ import { usageError } from '../../base/errors.ts'
 import { get, getString, type Json, type JsonObject } from '../../base/json.ts'
 import { parseUrl } from '../../base/url.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { flagInput, option } from '../../command/inputs.ts'
+import { option, optionInput } from '../../command/inputs.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { createRateFormat, type RateFormat } from '../../domain/failure-rates.ts'
 import { ownersOf, testsByOwner } from '../../domain/owners.ts'
@@ -254,7 +254,7 @@ export const definition = command({
   alsoSends: [listFailingTests],
   options: {
     ...paramsOf(listFailingTests),
-    limit: flagInput('limit', {
+    limit: optionInput('limit', {
       ...listFailingTests.params.limit,
       summary: 'Maximum number of tests; with --by owner, in each section',
       defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github; all for -o csv`,

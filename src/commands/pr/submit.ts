@@ -11,7 +11,7 @@ import { receiptRecord } from '../../api/operations/receipts.ts'
 import { checkHead, resolveHead } from '../../api/reads/head-commit.ts'
 import { usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { flag, flagInput, type Input, optionName } from '../../command/inputs.ts'
+import { flag, type Input, optionInput, optionName } from '../../command/inputs.ts'
 import { forEach, readForPerson, send, show } from '../../command/send.ts'
 import { paramsTogether, pullRequests, setOf } from '../../command/values.ts'
 import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
@@ -56,7 +56,7 @@ async function suggestWait(pullRequests: readonly PullRequest[], cli: Cli): Prom
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
-const flagWait = flagInput('wait', flag('Wait for the result (pr land also submits again)'))
+const flagWait = optionInput('wait', flag('Wait for the result (pr land also submits again)'))
 
 /** The other options of a wait require it. */
 const waitInput: Input<boolean> = {

@@ -5,7 +5,7 @@ import { encodeTargets, type ImpactedTargets } from '../../api/target-list.ts'
 import { usageError } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { argsForPullRequest } from '../../command/common-inputs.ts'
-import { flagInput, type Input, type OptionDefinition, option } from '../../command/inputs.ts'
+import { type Definition, type Input, option, optionInput } from '../../command/inputs.ts'
 import { forOne, send, show } from '../../command/send.ts'
 import { paramsOf, pullRequestOf, setOf } from '../../command/values.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
@@ -27,13 +27,13 @@ function withoutProgram(args: ParsedArgs): ParsedArgs {
   return new Map([...others, ...own.filter(([, values]) => values.length > 0)])
 }
 
-const pullRequestArgument: OptionDefinition = {
+const pullRequestArgument: Definition = {
   name: 'pr',
   summary: "Pull request: 123, '#123' or a URL",
   values: 'pull-requests',
 }
 
-const commitOptions: readonly OptionDefinition[] = [
+const commitOptions: readonly Definition[] = [
   {
     name: '--sha',
     value: 'sha',
@@ -47,7 +47,7 @@ const commitOptions: readonly OptionDefinition[] = [
   },
 ]
 
-const ifEmptyInput = flagInput(
+const ifEmptyInput = optionInput(
   'ifEmpty',
   option(
     choice(['fail', 'none', 'all'], 'fail|none|all'),
@@ -76,7 +76,7 @@ function requireOneSource(args: ParsedArgs): string {
   return source
 }
 
-const targetSources: readonly OptionDefinition[] = [
+const targetSources: readonly Definition[] = [
   { name: 'target', variadic: true, summary: 'Names of the impacted targets' },
   {
     name: '--from',

@@ -7,7 +7,7 @@ import { get, getArray, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { argsForPullRequest, pullRequestOption, webOption } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import type { Input, OptionDefinition } from '../../command/inputs.ts'
+import type { Definition, Input } from '../../command/inputs.ts'
 import { forOne, read, show, webPage } from '../../command/send.ts'
 import { pullRequestOf, setOf } from '../../command/values.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
@@ -37,7 +37,7 @@ import type { Repository } from '../../values/repository.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
-const runArgument: OptionDefinition = {
+const runArgument: Definition = {
   name: 'run',
   summary: `${runParam.summary}; or a pull request`,
   values: 'pull-requests',

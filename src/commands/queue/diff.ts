@@ -4,7 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { type FlagInput, flag, option } from '../../command/inputs.ts'
+import { flag, type Input, option } from '../../command/inputs.ts'
 import { type NamedQueue, namedQueues } from '../../command/several-queues.ts'
 import { queueKey, queueName } from '../../values/repository.ts'
 import { branch } from '../../values/types.ts'
@@ -81,13 +81,14 @@ async function compareBranches(
   return mostSevere([code, hasDifferences(plan) ? exitCodeOf('differs') : 0])
 }
 
-const fileUnlessBranch: FlagInput<string | undefined> = {
+const fileUnlessBranch: Input<string | undefined> = {
   ...fileInput,
   definitions: fileInput.definitions.map(definition => ({
     ...definition,
     summary: `${definition.summary} without --with-branch`,
   })),
-  read: args => (args.has('--with-branch') && !args.has('--file') ? undefined : fileInput.read(args)),
+  read: (args, context) =>
+    args.has('--with-branch') && !args.has('--file') ? undefined : fileInput.read(args, context),
 }
 
 export const definition = command({

@@ -1,5 +1,5 @@
 import { usageError } from '../../../base/errors.ts'
-import { argument, type FlagInput, flagInput } from '../../../command/inputs.ts'
+import { argument, type Input, optionInput } from '../../../command/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
 import { hintWithSuggestion } from '../../../values/similar-name.ts'
 import { textual } from '../../../values/types.ts'
@@ -8,7 +8,7 @@ const keys = [...configKeys.keys()]
 
 export const settingText = textual({ expected: 'a string', placeholder: 'text', parse: text => text })
 
-const anyKey = flagInput('key', argument({ ...settingText, choices: keys }, `Setting: ${keys.join(', ')}`))
+const anyKey = optionInput('key', argument({ ...settingText, choices: keys }, `Setting: ${keys.join(', ')}`))
 
 /** Returns the name of a setting in the program. Throws a usage error for a key that is none. */
 function nameOfKey(key: string): SettingKey {
@@ -23,7 +23,7 @@ function nameOfKey(key: string): SettingKey {
 }
 
 /** The argument that names a setting: its key, and its name in the program. */
-export const keyArgument: FlagInput<{ readonly key: string; readonly name: SettingKey }> = {
+export const keyArgument: Input<{ readonly key: string; readonly name: SettingKey }> = {
   ...anyKey,
   read(args) {
     const key = anyKey.read(args)
@@ -31,7 +31,7 @@ export const keyArgument: FlagInput<{ readonly key: string; readonly name: Setti
   },
 }
 
-export const keyArguments: FlagInput<readonly string[]> = {
+export const keyArguments: Input<readonly string[]> = {
   definitions: anyKey.definitions.map(definition => ({ ...definition, variadic: true })),
   read(args) {
     const typed = args.get('key') ?? []

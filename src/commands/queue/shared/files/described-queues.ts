@@ -3,7 +3,7 @@ import { type MergeqError, usageError, withName } from '../../../../base/errors.
 import type { Json, JsonObject } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { expandFiles } from '../../../../command/input-files.ts'
-import { type FlagInput, flag, flagInput, type Input, option } from '../../../../command/inputs.ts'
+import { flag, type Input, option, optionInput } from '../../../../command/inputs.ts'
 import { setOf, setOption } from '../../../../command/values.ts'
 import {
   isSameRepository,
@@ -20,7 +20,7 @@ import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'
 
 export const includeStateInput = flag('Include the state of the queue (left out by default)')
 
-const flagFile = flagInput(
+const flagFile = optionInput(
   'file',
   option(
     fileName('file|directory'),
@@ -30,7 +30,7 @@ const flagFile = flagInput(
 )
 
 /** The file or directory that was typed: a usage error without one. */
-export const fileInput: FlagInput<string> = {
+export const fileInput: Input<string> = {
   ...flagFile,
   read(args) {
     const file = flagFile.read(args)
