@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../support/command-checks.ts'
 import { mergeq } from '../support/harness.ts'
 
 const groupNames = ['pr', 'queue', 'flaky', 'guard', 'auth', 'config', 'sandbox']
@@ -64,7 +65,5 @@ describe('help as data', () => {
 })
 
 test.each(['xyzzy', 'pr xyzzy', 'exit-codes xyzzy'])('help %s is refused', async words => {
-  const { code, out, err } = await mergeq(`help ${words}`)
-  expect({ code, out }).toEqual({ code: 2, out: '' })
-  expect(err).toContain(`No help has '${words}' in it`)
+  expectUsageError(await mergeq(`help ${words}`), `No help has '${words}' in it`)
 })

@@ -107,15 +107,6 @@ describe('the states of a pull request', () => {
     expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
     expect(queue.transitions.map(({ at }) => at).at(-1)).toBeGreaterThan(2_300)
   })
-
-  it('determine which requests are rejected: a submit after the merge, a cancel or restart outside the queue', () => {
-    const { queue, submit, end } = openQueue('happy')
-    submit(1)
-    end()
-    expect(() => submit(1)).toThrow('is already merged')
-    expect(() => cancel(queue, 1)).toThrow('Not Found')
-    expect(() => restart(queue, 2)).toThrow('Not Found')
-  })
 })
 
 describe('the order of testing', () => {

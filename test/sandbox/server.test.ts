@@ -84,6 +84,7 @@ describe('the server', () => {
       expect(await upload(token, { number: '7' }, ['//cart:lib'])).toBe(200)
       expect(await upload(run, { number: '7' }, 'ALL')).toBe(200)
       expect(await upload({ ...token, 'x-api-token': '' }, { number: '7' }, [])).toBe(401)
+      expect(await upload({ ...run, 'x-api-token': 'wrong' }, { number: '7' }, [])).toBe(401)
       expect(await upload(token, { number: 'seven' }, [])).toBe(400)
       expect(await upload(token, { number: '0' }, [])).toBe(400)
     },

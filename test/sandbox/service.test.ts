@@ -75,20 +75,15 @@ const errorMessage = ({ body }: { readonly body: string }): string => {
 describe.each(dialects)('the service in the %s dialect', dialect => {
   const open = (options: TestServiceOptions = {}) => createTestService({ dialect, ...options })
 
-  it('needs its own token, or the run of a fork for setImpactedTargets', () => {
+  it('needs its own token', () => {
     const { raw } = open()
     const body = JSON.stringify(onQueue)
+    // Only targets are taken from a fork: test/sandbox/server.test.ts.
     const fork = { 'x-forked-workflow-run-id': '7' }
     for (const headers of [{}, { 'x-api-token': '' }, { 'x-api-token': 'another' }, fork])
       expect(raw({ headers, body }).status).toBe(401)
     expect(raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', headers: {} }).status).toBe(401)
     expect(raw({ body }).status).toBe(200)
-    const upload = onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: ['a'] })
-    const status = (headers: Readonly<Record<string, string>>) =>
-      raw({ path: '/v1/setImpactedTargets', body: JSON.stringify(upload), headers }).status
-    expect(status({ ...fork, 'x-api-token': '' })).toBe(200)
-    expect(status({ ...fork, 'x-api-token': 'wrong' })).toBe(401)
-    expect(status({ 'x-forked-workflow-run-id': '' })).toBe(401)
   })
 
   it('knows its paths and their methods', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Json, JsonObject } from '../../src/base/json.ts'
+import type { JsonObject } from '../../src/base/json.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService } from '../../src/sandbox/service.ts'
@@ -188,14 +188,5 @@ describe('what the hosted service alone answers', () => {
     expect(page).toEqual(rows.slice(1, 3))
     const since = '2025-10-01T00:00:00Z'
     expect(send('listMergeQueueTestingResults', { since }).status).toBe(400)
-  })
-
-  test('the number of a pull request as text for setImpactedTargets, and only there', () => {
-    const { send } = open('happy')
-    const body: Json = { pr: { number: '7', sha: '4f2a9c1' }, impactedTargets: [] }
-    expect(send('setImpactedTargets', body).status).toBe(200)
-    expect(send('submitPullRequest', { pr: { number: '7' } }).status).toBe(400)
-    const odd = { pr: { number: '7a', sha: '4f2a9c1' }, impactedTargets: [] }
-    expect(send('setImpactedTargets', odd).status).toBe(400)
   })
 })

@@ -135,3 +135,9 @@ export const queue = {
   MERGEQ_TARGET_BRANCH: 'main',
   MERGEQ_ORG: 'acme',
 }
+
+/** A usage error with a text in its message; nothing was sent or printed before. */
+export function expectUsageError({ code, out, err, requests }: Outcome, text: string): void {
+  expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
+  expect(err).toContain(text)
+}

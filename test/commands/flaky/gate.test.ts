@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { readBaseline } from '../../../src/commands/flaky/gate.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { failing, idOf, pages } from '../../support/flaky-list.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 
@@ -65,9 +66,7 @@ test.each([
   ['--max 1 --baseline b', '{"id":"x"}\n{"name":"y"}\n', 'b:2: the test record has no ID.'],
   ['--max 1 --baseline b', '[1]', 'b:1: not a test ID or a test record.'],
 ])('`flaky gate %s` with the baseline %j is a usage error', async (flags, b, message) => {
-  const { code, err, requests } = await gate(flags, { files: { b }, answer: pages(three) })
-  expect({ code, requests }).toEqual({ code: 2, requests: [] })
-  expect(err).toContain(message)
+  expectUsageError(await gate(flags, { files: { b }, answer: pages(three) }), message)
 })
 
 test.each([

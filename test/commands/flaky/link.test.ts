@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { asked, idOf } from '../../support/flaky-list.ts'
 import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
 
@@ -168,11 +169,13 @@ describe('flaky link', () => {
     ])(
       '`flaky link %s` with the input %j is a usage error that sends nothing',
       async (words, input, said) => {
-        const { code, err, requests } = await mergeq(`flaky link ${words} -R acme/web`, {
-          input,
-          answer: () => ({}),
-        })
-        expect({ code, err, requests }).toEqual({ code: 2, err: expect.stringContaining(said), requests: [] })
+        expectUsageError(
+          await mergeq(`flaky link ${words} -R acme/web`, {
+            input,
+            answer: () => ({}),
+          }),
+          said,
+        )
       },
     )
   })

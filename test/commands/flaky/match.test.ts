@@ -2,8 +2,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { failing, idOf } from '../../support/flaky-list.ts'
-import { failureCounts, junit, reports } from '../../support/flaky-match.ts'
+import { junit } from '../../support/flaky-match.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -218,16 +219,6 @@ describe('a test that the report has again, as passed', () => {
     expect(both.err).toContain('1 of 1 failed test is new')
   })
 
-  test('by default it failed, and how many would pass is said', async () => {
-    for (const flags of ['', '--retried fail']) {
-      const { code, err } = await match(suite(flaky, again('is odd', '<failure/>')), flags)
-      expect({ code, err }).toEqual({
-        code: 21,
-        err: expect.stringContaining('1 failed test passed in a later attempt; --retried pass accepts that.'),
-      })
-    }
-  })
-
   test.each([
     ['failed in another report', suite(again('is slow', '<failure/>')), 21],
     ['failed and passed in another report', suite(again('is slow', '<error/>', '')), 0],
@@ -266,24 +257,6 @@ test('a test that is known in another class is new, and that class is said', asy
   ])
     expect((await match(xml, '', { answer: answerOf(other) })).err).not.toContain('another class')
   expect((await match(xml, '', { answer: answerOf(known, odd) })).err).not.toContain('another class')
-})
-
-describe('a test of the same name is another test', () => {
-  test.each([
-    ['pytest.xml', { name: 'test_rounds_half_even', classname: 'tests.test_users', parent: 'pytest' }],
-    ['rspec.xml', { name: 'is valid', classname: 'spec.models.cat_spec', parent: 'rspec' }],
-    ['dotnet.xml', { name: 'Rounds', classname: 'Acme.Other', parent: 'Acme.Billing.Tests.dll' }],
-    [
-      'mocha.xml',
-      { name: 'Cart totals adds the shipping', file_path: 'web/other.js', parent: 'Cart totals' },
-    ],
-    ['codeception.xml', { name: 'opens', file_path: 'tests/OtherCest.php', parent: 'Acceptance' }],
-  ])('in %s, in the suite of all tests', async (name, record) => {
-    const answer = answerOf(failing(1, { file_path: null, quarantined: true, ...record }))
-    const { code, out } = await match(reports[name] ?? '', '--allow known --json', { answer })
-    const counts = { failed: failureCounts[name], new: failureCounts[name], known: 0, quarantined: 0 }
-    expect({ code, counts: JSON.parse(out).counts }).toMatchObject({ code: 21, counts })
-  })
 })
 
 describe('a directory', () => {
@@ -342,12 +315,13 @@ describe('a directory', () => {
     ],
     ['reports', { 'reports/a.xml': passed, 'reports/b.xml': '{}' }, 'reports/b.xml: line 1: invalid XML'],
   ])('%s of %j is a usage error that sends nothing', async (path, files, message) => {
-    const { code, out, err, requests } = await mergeq(`flaky match ${path} ${where}`, {
-      files,
-      answer: answerOf(),
-    })
-    expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-    expect(err).toContain(message)
+    expectUsageError(
+      await mergeq(`flaky match ${path} ${where}`, {
+        files,
+        answer: answerOf(),
+      }),
+      message,
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { asked, page } from '../../support/flaky-list.ts'
-import { mergeq, type Seen } from '../../support/harness.ts'
+import { mergeq, queueEnv, type Seen } from '../../support/harness.ts'
 
 const where = '-R acme/web --org acme --retries 0'
 
@@ -48,9 +49,10 @@ describe('flaky unhealthy', () => {
   })
 
   test('a page token belongs to one status', async () => {
-    const { code, err, requests } = await mergeq(`flaky unhealthy ${where} --page-token p2`, { answer })
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('mergeq: --page-token requires --status.\n')
+    expectUsageError(
+      await mergeq(`flaky unhealthy ${where} --page-token p2`, { answer }),
+      'mergeq: --page-token requires --status.\n',
+    )
   })
 
   test('a failure of the second status leaves the first, which is then not complete', async () => {
@@ -63,3 +65,32 @@ describe('flaky unhealthy', () => {
     })
   })
 })
+
+const answerOfBoth = ({ body }: Seen) => {
+  const isFlaky = JSON.parse(body).status === 'FLAKY'
+  const test = (name: string, prs: number, day: number) => ({
+    id: name,
+    name,
+    pull_requests_impacted_last_7d: prs,
+    status: { timestamp: `2026-01-0${day}T00:00:00Z` },
+  })
+  const tests = isFlaky ? [test('a', 1, 2), test('b', 9, 1)] : [test('c', 5, 3)]
+  return { body: JSON.stringify({ tests, page: { next_page_token: '' } }) }
+}
+
+test.each([
+  ['', 'abc', undefined],
+  ['--sort impact', 'bca', 'most pull requests first'],
+  ['--sort last-failed', 'cab', 'last failure first'],
+])(
+  'flaky unhealthy %s lists tests of both statuses in the order that it names',
+  async (flags, order, words) => {
+    const line = `flaky unhealthy ${flags}`
+    const { out, err } = await mergeq(line, { answer: answerOfBoth, env: queueEnv })
+    expect(out.match(/^./gm)?.join('')).toBe(order)
+    const screen = await mergeq(line, { answer: answerOfBoth, env: queueEnv, terminal: true })
+    for (const text of [err, screen.out])
+      if (words === undefined) expect(text).not.toContain(' first')
+      else expect(text).toContain(`${words}.`)
+  },
+)

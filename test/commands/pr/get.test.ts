@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import { documentsIn } from '../../support/pr-wait.ts'
 
 const record = {
   state: 'testing',
@@ -181,11 +182,7 @@ describe('of several, a script gets a record of each', () => {
 
   test('of an unknown one, too, beside the error', async () => {
     const { code, out, err } = await print('--json')
-    const records = out
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
-    expect({ code, records }).toEqual({
+    expect({ code, records: documentsIn(out) }).toEqual({
       code: 5,
       records: [
         { pr: 7, ...place(7), state: null },

@@ -33,7 +33,8 @@ const losing =
 const limited: Fault = (second, isSubmission) => (isSubmission && second < 95 ? { status: 429 } : undefined)
 
 describe('`pr submit --wait` in an outage', () => {
-  test.each<[string, Fault, string, string, number, string, boolean | null, number, number]>([
+  const undated: Course = [[5, 'CANCELLED', { stateChangedAt: 'unknown' }]]
+  test.each<[string, Fault, Course | string, string, number, string, boolean | null, number, number]>([
     ['that it begins in', downFrom(-1, 600), '605 TESTING, 620 MERGED', '', 0, 'merged', true, 620, 1],
     ['of submissions alone (429)', limited, '105 TESTING, 120 MERGED', '', 0, 'merged', true, 120, 11],
     ['without an end', downFrom(-1), '', '', 7, 'error', false, 1_800, 0],
@@ -43,6 +44,18 @@ describe('`pr submit --wait` in an outage', () => {
     ['lost response: made', losing(downFrom(0, 300)), '5 TESTING, 400 MERGED', '', 0, 'merged', true, 406, 1],
     ['lost response: not made', losing(downFrom(0, 300)), '-9 FAILED', '', 7, 'error', false, 396, 1],
     ['lost response, no end', losing(downFrom(0)), '-9 FAILED', '', 11, 'error', null, 1_816, 1],
+    [
+      'lost response: cancelled',
+      losing(downFrom(0, 8)),
+      '2 CANCELLED',
+      '--grace 5s',
+      10,
+      'cancelled',
+      true,
+      16,
+      1,
+    ],
+    ['lost response: undated end', losing(downFrom(0, 60)), undated, '--grace 5s', 11, 'error', null, 81, 1],
     ['lost response and replay', losing(() => undefined), '-9 FAILED', '', 7, 'error', false, 12, 2],
   ])('%s', async (_, fault, course, flags, code, outcome, submitted, elapsedSeconds, submissions) => {
     const ended = { code, outcome, submitted, elapsedSeconds, submissions }
@@ -280,40 +293,6 @@ test('every receipt says whether the pull request was submitted; null if that is
   expect(await submit()).toEqual([{ ok: true, delivery: 'confirmed', submitted: true }])
   expect(await submit(400)).toEqual([{ ok: false, delivery: 'not-applied', submitted: false }])
   expect(await submit(503, 503)).toEqual([{ ok: false, delivery: 'unknown', submitted: null }])
-})
-
-describe('`pr submit --wait` takes what a reading shows of its submission', () => {
-  test('a cancellation after it, whose response was lost: it was submitted', async () => {
-    const isLost = (second: number, isSubmission: boolean) =>
-      isSubmission || (second > 0 && second < 8) ? down : undefined
-    const ended = await submitAndWait(isLost, '2 CANCELLED', '--grace 5s')
-    expect(ended).toMatchObject({ code: 10, outcome: 'cancelled', submitted: true })
-  })
-
-  test('a merge before it, which the reading before did not show', async () => {
-    let isSubmitted = false
-    const { code, out } = await runWithHistory('pr submit 7 --wait --json --grace 6s --interval 2s', {
-      pulls: { 7: [[-5, 'MERGED']] },
-      fault(_, operation) {
-        if (operation === 'submitPullRequest') isSubmitted = true
-        if (operation !== 'getSubmittedPullRequest' || isSubmitted) return undefined
-        return {
-          body: '{"id":"entry-7","state":"pending","stateChangedAt":"2026-01-05T11:59:00Z","prNumber":7}',
-        }
-      },
-    })
-    expect({ code, results: documentsIn(out) }).toMatchObject({ code: 0, results: [{ outcome: 'merged' }] })
-  })
-
-  test('an end that may be of it or older, for as long as nothing settles that: 11', async () => {
-    const undated = { stateChangedAt: 'unknown' }
-    const ended = await submitAndWait(
-      (second, isSubmission) => (isSubmission || (second > 0 && second < 60) ? down : undefined),
-      [[5, 'CANCELLED', undated]],
-      '--grace 5s',
-    )
-    expect(ended).toMatchObject({ code: 11, outcome: 'error', submitted: null })
-  })
 })
 
 describe('a submission whose base is another branch', () => {

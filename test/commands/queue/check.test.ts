@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { checkDepth, checkNotReady, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 
@@ -100,9 +101,7 @@ describe('queue check', () => {
     ['--stalled 0', '--stalled must be more than 0.'],
     ['--only', '--only needs a condition.'],
   ])('%s is a usage error', async (flags, message) => {
-    const { code, err, requests } = await check(flags, waiting)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain(message)
+    expectUsageError(await check(flags, waiting), message)
   })
 
   test('--json has a verdict and each result; a pipe has a row for each', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 import {
   bodiesOf,
@@ -94,9 +95,7 @@ describe('a file that is refused', () => {
     [`${set} 'a={"b":1e400}'`, {}, 'the number 1e400 cannot be represented exactly.'],
   ])('`queue %s` is a usage error that sends nothing', async (line, files, message) => {
     const setting = { files: { 'q.yaml': 'settings: {}', ...files }, answer: queueThat() }
-    const { code, err, requests } = await mergeq(`queue ${line} ${where}`, setting)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain(message)
+    expectUsageError(await mergeq(`queue ${line} ${where}`, setting), message)
   })
 
   test('standard input is a file, too', async () => {
@@ -145,9 +144,10 @@ describe('the settings of a folder', () => {
     ['Defaults.json', 'defaults.json', '-f q/a.yaml'],
   ])('%s is no queue file, but refused with the name %s: %s', async (name, rightName, flags) => {
     const files = { [`q/${name}`]: 'settings: {batch: true}', 'q/a.yaml': fileOf('a') }
-    const { code, err, requests } = await diff(files, flags)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain(`q/${name} is no queue file, and defaults must be called ${rightName}.`)
+    expectUsageError(
+      await diff(files, flags),
+      `q/${name} is no queue file, and defaults must be called ${rightName}.`,
+    )
   })
 
   const folder = temporaryFolder('mergeq-diff-')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { frozenBranches, openFreeze } from '../../support/freeze.ts'
 
 const pauseAll = 'queue pause --all --record f.json --yes'
@@ -134,8 +135,6 @@ describe('queue resume --from the record of a freeze', () => {
   ])('%s with the record %j is a usage error, and nothing is sent', async (flags, record, message) => {
     const freeze = openFreeze({ main: 'paused' })
     if (record !== undefined) freeze.disk.set('f.json', JSON.stringify(record))
-    const { code, err, requests } = await freeze.mergeq(`queue resume --from f.json ${flags}`)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain(message)
+    expectUsageError(await freeze.mergeq(`queue resume --from f.json ${flags}`), message)
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+import { documentsIn } from '../../support/pr-wait.ts'
 
 /** The files of three queues, of which the metrics name one. */
 const files = {
@@ -157,10 +158,7 @@ describe('queue wait for several queues', () => {
     const { code, out, sleeps } = await run('queue wait -f q --interval 10s --json', { clock }, seen =>
       nameIn(seen) === 'web@next' && clock.now < noon + 30_000 ? { body: busy } : undefined,
     )
-    const results = out
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    const results = documentsIn(out)
     expect({ code, sleeps }).toEqual({ code: 0, sleeps: [10_000, 10_000, 10_000] })
     expect(
       results.map(({ targetBranch, outcome, elapsedSeconds }) => [targetBranch, outcome, elapsedSeconds]),

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { MergeqError } from '../../../src/base/errors.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import { documentsIn } from '../../support/pr-wait.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 
 /** Runs a line in a sandbox where #8 merges and #9 then fails. */
@@ -33,14 +34,11 @@ describe('what a watch prints', () => {
 
   test('-o ndjson is one queue, then changes', async () => {
     const { out } = await story(`${watch} -o ndjson`)
-    const [first, ...changes] = out
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    const [first, ...changes] = documentsIn(out)
     const place = { repo: 'github.com/acme/web', targetBranch: 'main' }
     expect(first).toMatchObject({ type: 'queue', ...place, state: 'RUNNING' })
-    expect(first.enqueuedPullRequests).toHaveLength(2)
-    for (const { at } of changes) expect(Date.parse(at)).toBeGreaterThan(noon)
+    expect(first?.enqueuedPullRequests).toHaveLength(2)
+    for (const { at } of changes) expect(Date.parse(String(at))).toBeGreaterThan(noon)
     const left = { type: 'change', ...place, from: 'TESTING', position: null }
     // A submission through the API names nobody.
     const by = (name: string) => ({ author: name })
