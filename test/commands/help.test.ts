@@ -43,21 +43,6 @@ describe('help as data', () => {
     expect(groups.map(({ name }: { name: string }) => name)).toEqual(groupNames)
   })
 
-  test('an option has its placeholder, choices and default, a command its output and exit codes', async () => {
-    const { flags, ...wait } = JSON.parse((await mergeq('help pr wait --json')).out)
-    expect(Object.keys(wait)).toEqual(
-      'command summary usage arguments sends prints exitCodes examples schema'.split(' '),
-    )
-    expect(flags).toContainEqual({
-      name: '--until',
-      value: '<state>',
-      summary: expect.stringContaining('Wait until it is'),
-      choices: ['merged', 'tests-passed', 'testing', 'left'],
-      default: 'merged',
-    })
-    expect(wait.exitCodes).toEqual(expect.arrayContaining([3, 8, 10, 11, 14, 124]))
-  })
-
   test('MERGEQ_OUTPUT makes no data of the help that a person asks for', async () => {
     for (const line of ['--help', 'help'])
       expect((await mergeq(line, { env: { MERGEQ_OUTPUT: 'json' } })).out).toMatch(/^Usage: mergeq /m)

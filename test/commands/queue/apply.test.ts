@@ -1,8 +1,6 @@
-import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
 import { liveSettings, settingsDigest } from '../../../src/commands/queue/shared/files/queue-file.ts'
-import { writeYaml } from '../../../src/commands/queue/shared/files/yaml.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
 import {
   bodiesOf,
@@ -18,7 +16,6 @@ import {
   withFile,
   withoutSentences,
 } from '../../support/queue-files.ts'
-import { asJsonObject, someSettings } from '../../support/queue-settings.ts'
 
 test.each(['both', 'hosted'] as const)(
   'export, change, diff, apply and apply again say the same in both dialects: %s',
@@ -156,26 +153,6 @@ describe('a queue as code', () => {
     const again = await story.mergeq('queue apply -f q.yaml', setting)
     expect(again.out).toContain('is up to date.')
     expect(again.err).not.toContain('To undo')
-  })
-
-  test('after apply, diff is empty and apply sends nothing; after export, diff is empty', async () => {
-    // A setting that mergeq does not know can be applied if the live queue has it.
-    await story.mergeq('queue update --set futureThing=1')
-    await fc.assert(
-      fc.asyncProperty(someSettings, fc.boolean(), async (settings, isJson) => {
-        const name = isJson ? 'q.json' : 'q.yaml'
-        const text = isJson ? JSON.stringify({ settings }) : writeYaml({ settings: asJsonObject(settings) })
-        const disk = new Map([[name, text]])
-        const applied = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
-        expect(applied.code, applied.err).toBe(0)
-        expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
-        const again = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
-        expect(withoutSentences(again.out)).toBe(rows('main\ttrue\tunchanged\t'))
-        expect((await story.mergeq(`queue export -f ${name}`, { disk })).code).toBe(0)
-        expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
-      }),
-      { numRuns: 15 },
-    )
   })
 })
 

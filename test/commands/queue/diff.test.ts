@@ -1,5 +1,3 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
@@ -14,7 +12,6 @@ import {
   where,
   withFile,
 } from '../../support/queue-files.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('on a terminal the differences are in words, and long values wrap', async () => {
   const story = await openStory({ dialect: 'hosted' })
@@ -147,20 +144,6 @@ describe('the settings of a folder', () => {
     expectUsageError(
       await diff(files, flags),
       `q/${name} is no queue file, and defaults must be called ${rightName}.`,
-    )
-  })
-
-  const folder = temporaryFolder('mergeq-diff-')
-  test('links and folders that begin with a dot are skipped', async () => {
-    for (const name of ['deep', '.hidden']) mkdirSync(join(folder, name))
-    for (const name of ['deep/a.yaml', '.hidden/b.yaml', 'c.txt'])
-      writeFileSync(join(folder, name), fileOf(name.slice(-6, -5), '{batch: true}'))
-    writeFileSync(join(folder, 'defaults.yaml'), 'settings: {concurrency: 2}')
-    symlinkSync('deep', join(folder, 'link'))
-    symlinkSync('deep/a.yaml', join(folder, 'd.yaml'))
-    const setting = { realFiles: true, answer: queueThat(), env: { MERGEQ_REPO: 'acme/web' } }
-    expect((await mergeq(`queue diff -f ${folder}/deep/..`, setting)).out).toBe(
-      rows('a\tconcurrency\t1\t2', 'a\tbatch\tfalse\ttrue'),
     )
   })
 })

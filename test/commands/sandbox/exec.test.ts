@@ -1,20 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 
-/** Runs command lines against one sandbox; a number is a time that passes, in seconds. */
-async function play(options: Parameters<typeof openStory>[0], ...steps: readonly (string | number)[]) {
-  const story = await openStory(options)
-  const outcomes = []
-  for (const step of steps)
-    if (typeof step === 'number') story.clock.now += step * 1_000
-    else outcomes.push(await story.mergeq(step))
-  return outcomes
-}
-
-/** The states that the outcomes of `--json` have; undefined where a command printed nothing. */
-const statesIn = (outcomes: readonly { readonly out: string }[]) =>
-  outcomes.map(({ out }) => (out.startsWith('{') ? JSON.parse(out).state : undefined))
-
 test('a scenario has a name: anything else is a usage error', async () => {
   const files = { 'mine.json': '{"stretch":2}' }
   const { code, out, err } = await mergeq('sandbox exec --scenario mine.json -- tool', { files })
@@ -23,11 +9,16 @@ test('a scenario has a name: anything else is a usage error', async () => {
 })
 
 test('the hosted dialect shows the previous attempt until the new submit is visible', async () => {
-  const read = 'pr get 3 --json'
-  const options = { dialect: 'hosted', scenario: 'failure' } as const
-  const outcomes = await play(options, 'pr submit 3', 60, read, 'pr submit 3', 0.05, read, 0.2, read)
-  expect(outcomes[3]?.out).toBe(outcomes[1]?.out)
-  expect(statesIn(outcomes.slice(4))).toEqual(['NOT_READY'])
+  const { clock, mergeq } = await openStory({ dialect: 'hosted', scenario: 'failure' })
+  const read = async () => (await mergeq('pr get 3 --json')).out
+  await mergeq('pr submit 3')
+  clock.now += 60_000
+  const failed = await read()
+  await mergeq('pr submit 3')
+  clock.now += 50
+  expect(await read()).toBe(failed)
+  clock.now += 200
+  expect(JSON.parse(await read()).state).toBe('NOT_READY')
 })
 
 describe('a program in a sandbox', () => {

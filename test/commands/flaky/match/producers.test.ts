@@ -247,15 +247,6 @@ const rows: readonly Row[] = [
     uploaded: ['Chrome | Chrome | adds | '],
   },
   {
-    producer: 'jest-junit',
-    trait: 'the suite is the outermost describe, and there is no file',
-    xml: '<testsuites name="jest tests" tests="1" failures="1" errors="0"><testsuite name="Cart totals" tests="1" failures="1" errors="0"><testcase classname="Cart totals adds" name="Cart totals adds"><failure/></testcase></testsuite></testsuites>',
-    failures: 1,
-    exit: 0,
-    uploaded: ['Cart totals | Cart totals adds | Cart totals adds | '],
-    not: [['<testsuite name="Cart totals"', '<testsuite name=""']],
-  },
-  {
     producer: 'Codeception',
     trait: '`class`, which the uploader does not read',
     xml: '<testsuites><testsuite name="Acceptance" tests="1" failures="1" errors="0"><testcase file="/ci/tests/CartCest.php" name="opens" class="CartCest"><failure/></testcase></testsuite></testsuites>',
@@ -265,22 +256,6 @@ const rows: readonly Row[] = [
     not: [
       ['/ci/tests/CartCest.php', '/ci/tests/UserCest.php'],
       ['file="/ci/tests/CartCest.php"', 'file="CartCest.php"'],
-    ],
-  },
-  {
-    producer: 'PHPUnit',
-    trait: 'a suite for the run, in it one for each class, with the file',
-    xml: '<testsuites><testsuite name="phpunit.xml"><testsuite name="CartTest" file="/ci/tests/CartTest.php"><testcase name="testAdds" classname="CartTest"><failure/></testcase></testsuite></testsuite></testsuites>',
-    failures: 1,
-    exit: 0,
-    uploaded: ['phpunit.xml | CartTest | testAdds | '],
-    not: [
-      [
-        '<testsuite name="phpunit.xml"><testsuite name="CartTest"',
-        '<testsuite name="CartTest"><testsuite name="phpunit.xml"',
-      ],
-      ['name="phpunit.xml"', 'name="unit.xml"'],
-      ['classname="CartTest"', 'classname="UserTest"'],
     ],
   },
 ]

@@ -13,7 +13,7 @@ import {
   settingsDigest,
   updateBody,
 } from '../../../../../src/commands/queue/shared/files/queue-file.ts'
-import { parseYaml, rewriteYaml, writeYaml } from '../../../../../src/commands/queue/shared/files/yaml.ts'
+import { parseYaml, writeYaml } from '../../../../../src/commands/queue/shared/files/yaml.ts'
 import { anyCharacter } from '../../../../support/any-character.ts'
 import { asJsonObject, someSettings } from '../../../../support/queue-settings.ts'
 
@@ -130,30 +130,6 @@ describe('the contents of a queue file', () => {
         },
       ),
       { numRuns: 40 },
-    )
-  })
-
-  test('a rewrite keeps the comments of all settings, and has the new values', () => {
-    const value = fc.oneof(
-      fc.boolean(),
-      fc.integer(),
-      fc.stringMatching(/^[a-z][a-z ]{0,8}$/),
-      fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
-    )
-    fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom('k1', 'k2', 'k3', 'k4'), fc.tuple(value, value)), pairs => {
-        const text = `# top\nsettings:\n${Object.entries(pairs)
-          .map(([key, [before]]) => `  # above ${key}\n  ${key}: ${JSON.stringify(before)} # beside ${key}\n`)
-          .join('')}`
-        const of = (index: 0 | 1) =>
-          asJsonObject(Object.fromEntries(Object.entries(pairs).map(([key, both]) => [key, both[index]])))
-        const rewritten = rewriteYaml(text, of(0), { settings: of(1) }, false)
-        expect(parseYaml(rewritten, 'q').value).toEqual({ settings: of(1) })
-        expect(rewritten).toContain('# top')
-        for (const key of Object.keys(pairs))
-          for (const place of ['above', 'beside'])
-            expect(rewritten.match(new RegExp(`# ${place} ${key}$`, 'gm'))).toHaveLength(1)
-      }),
     )
   })
 })
