@@ -147,52 +147,36 @@ describe('what passes', () => {
     expect((await match('<testsuites/>', '--on-unavailable pass', setting)).code).toBe(21)
   })
 
-  test.each([
-    ['<testsuites errors="1"/>', 'reports more failures than it has test cases for'],
-    ['<testsuites/>', 'contains no test cases'],
-    ['<testsuite errors="1"><testcase name="a"/></testsuite>', 'reports more failures'],
-    ['<testsuite><error/><testcase name="a"/></testsuite>', 'has an error outside of test cases'],
-  ])('no run that crashed: %s', async (xml, problem) => {
-    const { code, err } = await match(xml, '--allow known')
-    expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining(problem) })
-    expect(err).toContain('the test run has not finished, or it crashed.')
-  })
-
   const passed = '<testsuite failures="0"><testcase name="a"/></testsuite>'
+  const empty = 'a.xml contains no test cases.'
   test.each([
-    ['<testsuites/>', '', 21],
-    ['<testsuites/>', '--allow-empty', 0],
-    ['<testsuites tests="2"/>', '', 21],
-    ['<testsuites tests="2"/>', '--allow-empty', 0],
-    ['<testsuites><testsuite tests="0" failures="0"/></testsuites>', '', 0],
-    ['<testsuites tests="0" errors="1"/>', '--allow-empty', 21],
-  ])('%s beside a report with a case, with "%s": exit %i', async (xml, flags, exit) => {
-    const files = { 'a.xml': xml, 'b.xml': passed }
-    const { code, err } = await mergeq(`flaky match a.xml b.xml ${where} ${flags}`, { files })
-    expect(code).toBe(exit)
-    expect(err).toContain('a.xml contains no test cases.')
-  })
-
-  test('no report has a case: a crash, also with --allow-empty', async () => {
-    const files = { 'a.xml': '<testsuites tests="0"/>', 'b.xml': '<testsuites/>' }
-    const { code, err } = await mergeq(`flaky match a.xml b.xml ${where} --allow-empty`, { files })
-    expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining('has not finished') })
-  })
-
-  test('the second document of a file is a report of its own', async () => {
-    const { code, err } = await match(`${junit(['web.Cart', 'is odd'])}\n<testsuite errors="1"/>`)
-    expect({ code, err }).toEqual({
-      code: 21,
-      err: expect.stringContaining('junit.xml, document 2: it reports'),
-    })
-  })
-
-  test('more tests than cases are a warning', async () => {
-    const { code, err } = await match('<testsuite tests="3"><testcase name="a"/></testsuite>')
-    expect({ code, err }).toEqual({
-      code: 0,
-      err: expect.stringContaining('junit.xml: it reports 3 tests, but has 1 test case.'),
-    })
+    ['<testsuites errors="1"/>', '', '', 21, 'reports more failures than it has test cases for'],
+    ['<testsuite errors="1"><testcase name="a"/></testsuite>', '', '', 21, 'reports more failures'],
+    ['<testsuite><error/><testcase name="a"/></testsuite>', '', '', 21, 'has an error outside of test cases'],
+    [
+      '<testsuite tests="3"><testcase name="a"/></testsuite>',
+      '',
+      '',
+      0,
+      'a.xml: it reports 3 tests, but has 1',
+    ],
+    // Each document of a file is a report of its own.
+    [`${passed}\n<testsuite errors="1"/>`, '', '', 21, 'a.xml, document 2: it reports'],
+    ['<testsuites/>', '', '', 21, empty],
+    ['<testsuites/>', passed, '', 21, empty],
+    ['<testsuites/>', passed, '--allow-empty', 0, empty],
+    ['<testsuites tests="2"/>', passed, '', 21, empty],
+    ['<testsuites tests="2"/>', passed, '--allow-empty', 0, empty],
+    ['<testsuites><testsuite tests="0" failures="0"/></testsuites>', passed, '', 0, empty],
+    ['<testsuites tests="0" errors="1"/>', passed, '--allow-empty', 21, empty],
+    ['<testsuites tests="0"/>', '<testsuites/>', '--allow-empty', 21, empty],
+  ])('no run that crashed: %s beside %j, with "%s": exit %i', async (report, other, flags, exit, problem) => {
+    const files = { 'a.xml': report, 'b.xml': other === '' ? passed : other }
+    const paths = other === '' ? 'a.xml' : 'a.xml b.xml'
+    const setting = { files, answer: answerOf() }
+    const { code, err } = await mergeq(`flaky match ${paths} ${where} ${flags}`, setting)
+    expect({ code, err }).toEqual({ code: exit, err: expect.stringContaining(problem) })
+    expect(err.includes('the test run has not finished, or it crashed.')).toBe(exit === 21)
   })
 })
 
@@ -219,26 +203,21 @@ describe('a test that the report has again, as passed', () => {
     expect(both.err).toContain('1 of 1 failed test is new')
   })
 
+  const [failing, passing] = [again('is slow', '<failure/>'), again('is slow', '')]
   test.each([
-    ['failed in another report', suite(again('is slow', '<failure/>')), 21],
-    ['failed and passed in another report', suite(again('is slow', '<error/>', '')), 0],
-    ['passed in another report, and failed in this one', suite(again('is slow', '')), 0],
-  ])('one that %s', async (_, other, exit) => {
-    for (const files of [
-      { 'a.xml': suite(flaky), 'b.xml': other },
-      { 'a.xml': other, 'b.xml': suite(flaky) },
-    ])
-      expect(
-        await mergeq(`flaky match a.xml b.xml ${where} --retried pass`, { files, answer: answerOf() }),
-      ).toMatchObject({ code: exit })
-  })
-
-  test('an attempt is in the same report', async () => {
-    const files = { 'a.xml': suite(again('is slow', '<failure/>')), 'b.xml': suite(again('is slow', '')) }
-    const answer = answerOf()
-    expect(await mergeq(`flaky match a.xml b.xml ${where} --retried pass`, { files, answer })).toMatchObject({
-      code: 21,
-    })
+    ['failed in another report', flaky, failing, 21],
+    ['failed and passed in another report', flaky, again('is slow', '<error/>', ''), 0],
+    ['passed in another report, and failed in this one', flaky, passing, 0],
+    ['passed in another report alone', failing, passing, 21],
+  ])('one that %s', async (_, report, other, exit) => {
+    for (const [one, two] of [
+      [report, other],
+      [other, report],
+    ] as const) {
+      const setting = { files: { 'a.xml': suite(one), 'b.xml': suite(two) }, answer: answerOf() }
+      const { code } = await mergeq(`flaky match a.xml b.xml ${where} --retried pass`, setting)
+      expect(code).toBe(exit)
+    }
   })
 })
 

@@ -29,22 +29,6 @@ describe('queue pause --all', () => {
     expect(namesOf(requests).slice(1).sort()).toEqual(['getQueue', 'getQueue', 'updateQueue', 'updateQueue'])
   })
 
-  test('the file is made before the first change, and has each change before it is sent', async () => {
-    const disk = new Map<string, string>()
-    const seen: string[] = []
-    const answer = serve(({ path }) => {
-      if (path.endsWith('updateQueue')) seen.push(disk.get('s.json') ?? '')
-      return undefined
-    })
-    const { code } = await pause('--record s.json --yes', { disk, answer })
-    const change = { targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
-    expect({ code, file: JSON.parse(disk.get('s.json') ?? '') }).toEqual({
-      code: 0,
-      file: ['web', 'api'].map(name => ({ repo: `github.com/acme/${name}`, ...change })),
-    })
-    expect(seen[0]).toContain('github.com/acme/web')
-  })
-
   test.each<readonly [name: string, api: Answer, code: number, recorded: number]>([
     ['a change that was refused', { status: 403 }, 4, 1],
     ['a change that may have been made', { status: 504 }, 11, 2],

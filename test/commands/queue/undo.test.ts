@@ -140,13 +140,6 @@ describe('queue export --for', () => {
     const { code, err } = await mergeq(`queue export ${where} ${flags}`, { files, answer })
     expect({ code, says: err.includes(says) }).toEqual({ code: 2, says: true })
   })
-
-  test('queue copy and queue clone lead there', async () => {
-    for (const word of ['copy', 'clone'])
-      expect((await mergeq(`queue ${word} release-2.x`)).err).toMatch(
-        /: mergeq queue export --for release-2\.x --file release-2\.x\.yaml\n.*: mergeq queue apply -f release-2\.x\.yaml --create\n/,
-      )
-  })
 })
 
 describe('queue diff --offline', () => {
