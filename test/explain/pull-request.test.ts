@@ -9,7 +9,7 @@ import { explanationJson } from '../../src/explain/read-pull-request.ts'
 import { readinessFindings } from '../../src/explain/readiness.ts'
 import { formatOrdinal } from '../../src/values/format.ts'
 import { noon } from '../support/harness.ts'
-import { entry, explainSeven, proseOf, queue, record, uuid } from '../support/pr-explain.ts'
+import { entry, explainSeven, proseOf, queue, record, textOf, uuid } from '../support/pr-explain.ts'
 
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
 const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
@@ -51,51 +51,42 @@ const history = [
   { state: 'failure', failureCausingStatuses: [{ name: 'e2e' }], conflictCulprit: { prNumber: 5 } },
 ]
 
-/**
- * What the records mean: the verdict and the codes of its reasons in order, the commands to go on with (`-` for
- * what a person does elsewhere), and whether it is safe to submit again, unless that is true.
- */
-type Row = readonly [meaning: string, read: Partial<ExplainSources>]
+/** The verdict and the codes of its reasons in order, and what was read. */
+type Row = readonly [verdict: string, read: Partial<ExplainSources>]
 
 const rows: readonly Row[] = [
-  ['not-found: not-found, may-appear -> pr wait 7, pr submit 7, - (submit again: null)', {}],
-  ['not-found: no-queue, not-found -> queue list (submit again: null)', { queue: null }],
+  ['not-found: not-found, may-appear', {}],
+  ['not-found: no-queue, not-found', { queue: null }],
   // Its record is late, the queue lists it already.
-  ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
+  ['waiting: pending, position', { queue: listed('PENDING').queue }],
   // Merged, while an older reading of the queue lists it.
-  ['merged: merged (submit again: false)', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
-  [
-    'dropped: failed, conflict-culprit, failure-causes -> pr submit 7 (needs a change)',
-    at('FAILED', { timeline: history }),
-  ],
+  ['merged: merged', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
+  ['dropped: failed, conflict-culprit, failure-causes', at('FAILED', { timeline: history })],
   // Failed, and still counted as submitted.
-  [
-    'unknown: settling -> pr get 7 --json, pr wait 7 (submit again: null)',
-    at('FAILED', { isCurrentlySubmittedToQueue: true }),
-  ],
+  ['unknown: settling', at('FAILED', { isCurrentlySubmittedToQueue: true })],
   // Failed before, and a newer attempt is listed.
   [
-    'testing: testing, position -> pr wait 7',
+    'testing: testing, position',
     {
       ...at('FAILED'),
       queue: queue('RUNNING', [entry(7, 'TESTING', { stateChangedAt: '2026-01-05T11:59:00Z' })]),
     },
   ],
   // Failed, while an older reading of the queue lists it.
-  ['dropped: failed -> pr submit 7 (submit again: null)', { ...listed('TESTING'), ...at('FAILED') }],
+  ['dropped: failed', { ...listed('TESTING'), ...at('FAILED') }],
   // What each word of the service means, and an end without one: test/golden/pr-explain-words.txt.
-  ['held: pending-failure -> pr wait 7, pr restart 7', at('PENDING_FAILURE')],
+  ['held: pending-failure', at('PENDING_FAILURE')],
   // Held, no longer counted as submitted, but listed.
   [
-    'held: pending-failure, position -> pr wait 7, pr restart 7',
+    'held: pending-failure, position',
     { ...listed('PENDING_FAILURE'), ...at('PENDING_FAILURE', { isCurrentlySubmittedToQueue: false }) },
   ],
   [
-    'held: pending-failure, failing-checks, queue-paused -> queue resume, pr wait 7, pr testing run-1, pr restart 7',
+    'held: pending-failure, failing-checks, queue-paused',
     { ...at('pending_failure'), run: failedRun, queue: queue('PAUSED') },
   ],
   [
-    'testing: testing, pending-checks -> pr wait 7, pr testing run-1',
+    'testing: testing, pending-checks',
     {
       ...at('TESTING'),
       run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state: 'PENDING' }] }),
@@ -113,7 +104,7 @@ const rows: readonly Row[] = [
   ).map(
     ([minutes, settings, codes]) =>
       [
-        `testing: ${codes}, position -> pr wait 7, pr testing run-1`,
+        `testing: ${codes}, position`,
         { ...listed('TESTING', 'RUNNING', settings), run: silentRun(minutes) },
       ] as const,
   ),
@@ -121,7 +112,7 @@ const rows: readonly Row[] = [
   ...['WAITING', 'REQUESTED'].map(
     state =>
       [
-        'testing: testing, awaiting-approval -> pr wait 7, pr testing run-1',
+        'testing: testing, awaiting-approval',
         {
           ...at('TESTING'),
           run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state }] }),
@@ -129,20 +120,17 @@ const rows: readonly Row[] = [
       ] as const,
   ),
   // Testing in a paused queue: the run goes on.
-  ['testing: testing, queue-paused, position -> queue resume, pr wait 7', listed('TESTING', 'PAUSED')],
+  ['testing: testing, queue-paused, position', listed('TESTING', 'PAUSED')],
   [
-    'waiting: tests-passed, queue-draining, position -> queue resume, pr wait 7',
+    'waiting: tests-passed, queue-draining, position',
     {
       ...at('TESTS_PASSED'),
       queue: queue('DRAINING', [entry(5, 'TESTING'), entry(7, 'TESTS_PASSED')]),
     },
   ],
+  ['blocked: queue-paused, tests-passed, position', listed('TESTS_PASSED', 'PAUSED')],
   [
-    'blocked: queue-paused, tests-passed, position -> queue resume, pr wait 7',
-    listed('TESTS_PASSED', 'PAUSED'),
-  ],
-  [
-    'waiting: pending, position, no-free-slot -> pr wait 7',
+    'waiting: pending, position, no-free-slot',
     {
       ...at('PENDING'),
       queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')]),
@@ -150,12 +138,12 @@ const rows: readonly Row[] = [
   ],
   // One more could be tested.
   [
-    'waiting: pending, position -> pr wait 7',
+    'waiting: pending, position',
     { ...at('PENDING'), queue: queue('RUNNING', [entry(5, 'TESTING'), entry(7, 'PENDING')]) },
   ],
   // As many are under test, but a batch of several is one test run.
   [
-    'waiting: pending, position, batching -> pr wait 7',
+    'waiting: pending, position, batching',
     {
       ...at('PENDING'),
       queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')], {
@@ -164,7 +152,7 @@ const rows: readonly Row[] = [
     },
   ],
   [
-    'waiting: pending, position, lower-priority -> pr wait 7 (submit again: false)',
+    'waiting: pending, position, lower-priority',
     {
       ...at('PENDING', { priorityValue: 200, noBatch: true }),
       queue: queue('RUNNING', [
@@ -173,16 +161,13 @@ const rows: readonly Row[] = [
       ]),
     },
   ],
-  [
-    'waiting: pending, position, batching -> pr wait 7',
-    listed('PENDING', 'RUNNING', { batch: true, batchingMinSize: 4 }),
-  ],
-  ['blocked: queue-draining, pending, position -> queue resume, pr wait 7', listed('PENDING', 'draining')],
-  ['blocked: queue-switching-modes, pending, position -> pr wait 7', listed('PENDING', 'switching_modes')],
+  ['waiting: pending, position, batching', listed('PENDING', 'RUNNING', { batch: true, batchingMinSize: 4 })],
+  ['blocked: queue-draining, pending, position', listed('PENDING', 'draining')],
+  ['blocked: queue-switching-modes, pending, position', listed('PENDING', 'switching_modes')],
   // Pending, the queue in a state nobody knows.
-  ['waiting: pending, queue-state, position -> pr wait 7', listed('PENDING', 'constructor')],
+  ['waiting: pending, queue-state, position', listed('PENDING', 'constructor')],
   [
-    'blocked: no-impacted-targets, not-ready, time-limit -> pr targets 7 --from targets.txt --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9, pr wait 7',
+    'blocked: no-impacted-targets, not-ready, time-limit',
     {
       record: { ...unready(targetless), prSha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
       queue: queue('RUNNING', [], { notReadyTimeoutHours: 24 }),
@@ -190,74 +175,69 @@ const rows: readonly Row[] = [
   ],
   // Not ready: whether it has targets is unknown; its head would do harm in a shell.
   [
-    'waiting: not-ready, needs-impacted-targets -> pr targets 7 --from targets.txt, pr wait 7',
+    'waiting: not-ready, needs-impacted-targets',
     { record: { ...unready({ requiresImpactedTargets: true }), prSha: '$(reboot)' } },
   ],
   // Not ready: the record says nothing of it, and the queue is parallel.
   [
-    'waiting: not-ready, needs-impacted-targets -> pr targets 7 --from targets.txt, pr wait 7',
+    'waiting: not-ready, needs-impacted-targets',
     { ...at('NOT_READY'), queue: queue('RUNNING', [], { mode: 'parallel' }) },
   ],
   // Not ready: another base branch.
-  ['blocked: base-branch, not-ready -> -, pr wait 7', { record: unready({ doesBaseBranchMatch: false }) }],
-  ['blocked: not-mergeable, not-ready -> -, pr wait 7', mergeability('NOT_MERGEABLE')],
-  ['waiting: not-ready, mergeability-in-progress -> pr wait 7', mergeability('in_progress')],
-  ['waiting: not-ready, mergeability-unknown -> pr wait 7', mergeability('unspecified')],
-  ['waiting: not-ready, mergeability -> pr wait 7', mergeability('toString')],
+  ['blocked: base-branch, not-ready', { record: unready({ doesBaseBranchMatch: false }) }],
+  ['blocked: not-mergeable, not-ready', mergeability('NOT_MERGEABLE')],
+  ['waiting: not-ready, mergeability-in-progress', mergeability('in_progress')],
+  ['waiting: not-ready, mergeability-unknown', mergeability('unspecified')],
+  ['waiting: not-ready, mergeability', mergeability('toString')],
   [
-    'blocked: block-reason, block-reason, not-ready, block-reason, waiting-for -> -, pr wait 7',
+    'blocked: block-reason, block-reason, not-ready, block-reason, waiting-for',
     at('NOT_READY', {
       blockReasons: [{ kind: 'behind_base' }, { kind: 'awaiting_required_check' }, { kind: '__proto__' }],
       waitingFor: [5, { prNumber: 6 }],
     }),
   ],
   [
-    'waiting: not-ready, block-reason -> pr wait 7',
+    'waiting: not-ready, block-reason',
     at('NOT_READY', { blockReasons: [{ kind: 'awaiting_required_check' }] }),
   ],
   // Pending, but counted as not submitted.
-  [
-    'unknown: not-submitted -> pr get 7 --json, pr wait 7 (submit again: null)',
-    at('PENDING', { isCurrentlySubmittedToQueue: false }),
-  ],
+  ['unknown: not-submitted', at('PENDING', { isCurrentlySubmittedToQueue: false })],
   // A state that nobody knows.
-  ['unknown: unknown-state -> pr get 7 --json, pr wait 7 (submit again: null)', at('HOVERING')],
+  ['unknown: unknown-state', at('HOVERING')],
   [
-    'blocked: not-mergeable, no-state -> -, pr wait 7 (submit again: null)',
+    'blocked: not-mergeable, no-state',
     { record: { isCurrentlySubmittedToQueue: true, readiness: { ...ready, ...blocked } } },
   ],
-  [
-    'unknown: no-state, mergeability-in-progress -> pr get 7 --json, pr wait 7 (submit again: null)',
-    { record: { readiness: { ...ready, ...checking } } },
-  ],
+  ['unknown: no-state, mergeability-in-progress', { record: { readiness: { ...ready, ...checking } } }],
   // No state, and no longer submitted: its readiness says nothing.
   [
-    'unknown: no-state -> pr get 7 --json, pr wait 7 (submit again: null)',
+    'unknown: no-state',
     { record: { isCurrentlySubmittedToQueue: false, readiness: { ...ready, ...blocked } } },
   ],
   // No state in its record, but one in the queue.
   [
-    'testing: testing, position -> pr wait 7',
+    'testing: testing, position',
     { ...listed('TESTING'), record: { priorityValue: 100, readiness: { ...ready, ...blocked } } },
   ],
   [
-    'unknown: no-state -> pr get 7 --json, pr wait 7 (submit again: null)',
+    'unknown: no-state',
     {
       record: { state: null, stateChangedAt: null, readiness: null, timeline: null, prTitle: null },
       queue: { state: null, enqueuedPullRequests: null, concurrency: null },
     },
   ],
   // A priority that could not be read.
-  ['waiting: pending -> pr wait 7 (submit again: null)', at('PENDING', { priorityValue: null })],
+  ['waiting: pending', at('PENDING', { priorityValue: null })],
 ]
 
-test.each(rows)('explains %s', (meaning, read) => {
-  const { verdict, reasons, next, submitAgain } = explainSeven(read)
-  const steps = next.map(({ command }) => command?.replace('mergeq ', '') ?? '-').join(', ')
-  const { safe: isSafe, needsChange } = submitAgain
-  const safe = isSafe !== true ? ` (submit again: ${isSafe})` : needsChange ? ' (needs a change)' : ''
-  const codes = reasons.map(({ code }) => code).join(', ')
-  expect(`${verdict}: ${codes}${steps && ` -> ${steps}`}${safe}`).toBe(meaning)
+test('explains each state, with what to do and whether to submit again', async () => {
+  const pieces = rows.map(([title, read]) => {
+    const explanation = explainSeven(read)
+    const codes = explanation.reasons.map(({ code }) => code).join(', ')
+    expect(`${explanation.verdict}: ${codes}`).toBe(title)
+    return `=== ${title}\n${textOf(explanation)}\n`
+  })
+  await expect(pieces.join('\n')).toMatchFileSnapshot('../golden/pr-explain-states.txt')
 })
 
 test('the reasons name who is ahead, a few of many, the required checks that fail, and cut what the service says', () => {
@@ -273,11 +253,6 @@ test('the reasons name who is ahead, a few of many, the required checks that fai
   const failing = messages({ ...at('PENDING_FAILURE'), run: failedRun })
   expect(failing).toContain('Failing checks in its test run: e2e.')
   expect(messages(at('x'.repeat(100_000))).length).toBeLessThan(200)
-})
-
-test('another submit says which options keep the priority and batching', () => {
-  const { submitAgain } = explainSeven(at('PENDING', { priorityValue: 10, noBatch: true }))
-  expect(submitAgain.why).toContain('without --priority high --no-batch may reset')
 })
 
 test('the id of the test run stands in the record or its history, newest first', () => {

@@ -1,21 +1,11 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { parseTestRun } from '../../src/domain/test-run.ts'
-import { explanationJson } from '../../src/explain/read-pull-request.ts'
-import { entry, explainSeven, proseOf, queue, record, uuid } from '../support/pr-explain.ts'
+import { entry, explainSeven, queue, record, textOf, uuid } from '../support/pr-explain.ts'
 import { vocabulary } from '../support/service-vocabulary.ts'
 
-/** What a person reads of a record, and what JSON says of why it is in its state. */
-function explain(source: JsonObject | undefined, run?: JsonObject, read?: JsonObject | null): string {
-  const explanation = explainSeven({ record: source, queue: read, run: run && parseTestRun(uuid, run) })
-  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain, verdict } =
-    explanationJson(explanation)
-  const { safe = null, needsChange = null } = submitAgain as JsonObject
-  const codes = explanation.reasons.map(({ code }) => code)
-  const said = { verdict, codes, reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange }
-  const json = JSON.stringify(said)
-  return [...proseOf(explanation), json].join('\n')
-}
+const explain = (source: JsonObject | undefined, run?: JsonObject, read?: JsonObject | null): string =>
+  textOf(explainSeven({ record: source, queue: read, run: run && parseTestRun(uuid, run) }))
 
 const objectOf: Readonly<Record<string, string>> = {
   NOT_READY: 'notReady',

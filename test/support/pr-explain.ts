@@ -7,6 +7,7 @@ import {
 } from '../../src/explain/explain-pull-request.ts'
 import { explanationProse } from '../../src/explain/lines.ts'
 import { wordsFor } from '../../src/explain/next-commands.ts'
+import { explanationJson } from '../../src/explain/read-pull-request.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { parseRepository } from '../../src/values/repository.ts'
 import { joinCommandLine } from '../../src/values/suggested-command.ts'
@@ -31,6 +32,16 @@ export const explainSeven = (read: Partial<ExplainSources>): Explanation =>
 /** The lines that a person reads of an explanation. */
 export const proseOf = (explanation: Explanation): readonly string[] =>
   explanationProse(explanation, noon).map(plainText)
+
+/** What a person reads of an explanation, and what its JSON says of why the pull request is in its state. */
+export function textOf(explanation: Explanation): string {
+  const { reason, serviceReason, by, actor, again, mayBeMerged, submitAgain, verdict } =
+    explanationJson(explanation)
+  const { safe = null, needsChange = null } = submitAgain as JsonObject
+  const codes = explanation.reasons.map(({ code }) => code)
+  const said = { verdict, codes, reason, serviceReason, by, actor, again, mayBeMerged, safe, needsChange }
+  return [...proseOf(explanation), JSON.stringify(said)].join('\n')
+}
 
 export const record = (state: string, more: JsonObject = {}): JsonObject => ({
   state,
