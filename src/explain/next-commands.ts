@@ -37,17 +37,18 @@ const queueWords: Readonly<Record<QueueAction, CommandWords>> = {
   'resume-queue': ['queue', 'resume'],
 }
 
+/** What a suggested command is about: its queue, unless it lists all. */
+const placeOf = (action: Action, { repo, targetBranch }: Queue) =>
+  action === 'list-queues' ? { repo: null, targetBranch: null } : { repo, targetBranch }
+
 /** Returns what an explanation of a pull request suggests as command lines. */
 export const nextCommands =
   ({ commandLine }: Pick<Config, 'commandLine'>, pullRequest: PullRequest): ExplainSources['commandFor'] =>
   (action, subject) =>
-    commandLine(
-      wordsFor(action, pullRequest.pr, subject),
-      action === 'list-queues' ? { repo: null, targetBranch: null } : pullRequest,
-    )
+    commandLine(wordsFor(action, pullRequest.pr, subject), placeOf(action, pullRequest))
 
 /** Returns what an explanation of a queue suggests as command lines. */
 export const nextQueueCommands =
   ({ commandLine }: Pick<Config, 'commandLine'>, queue: Queue) =>
   (action: QueueAction): string =>
-    commandLine(queueWords[action], action === 'list-queues' ? { repo: null, targetBranch: null } : queue)
+    commandLine(queueWords[action], placeOf(action, queue))

@@ -2,6 +2,7 @@ import { usageError } from '../../base/errors.ts'
 import { getArray, isObject, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { defineOperation, inBody, queueParams } from '../operation.ts'
+import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
 import { type QueueSetting, queueSettings } from './queue-settings.ts'
@@ -61,22 +62,22 @@ export const getQueue = defineOperation({
   }),
 })
 
-/** What the recovery of all changes of a queue has in common. */
-const recovery = { replay: 'if-not-applied', ofQueue: true } as const
+/** What the recovery of all changes of a queue has in common; `before` and `after` are the verbs of their sentences. */
+const recoveredByQueue = (rule: RecoveryRule, change: string, before: string, after: string) => ({
+  change,
+  done: after.toLowerCase(),
+  sentence: { before: `${before} {queue}`, after: `${after} {queue}` },
+  ofQueue: true,
+  replay: 'if-not-applied' as const,
+  readBack: { operation: getQueue, rule },
+})
 
 const { mode, concurrency } = queueSettings
 
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
-  recovery: {
-    ...recovery,
-    change: 'creation',
-    done: 'created',
-    sentence: { before: 'Create {queue}', after: 'Created {queue}' },
-    readBack: { operation: getQueue, rule: 'create' },
-    alreadyAppliedStatus: 409,
-  },
+  recovery: { ...recoveredByQueue('create', 'creation', 'Create', 'Created'), alreadyAppliedStatus: 409 },
   params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
   errors: { check: ['repo', 'the permissions of the token'], makesSubject: true },
@@ -85,13 +86,7 @@ export const createQueue = defineOperation({
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
-  recovery: {
-    ...recovery,
-    change: 'update',
-    done: 'updated',
-    sentence: { before: 'Update {queue}', after: 'Updated {queue}' },
-    readBack: { operation: getQueue, rule: 'update' },
-  },
+  recovery: recoveredByQueue('update', 'update', 'Update', 'Updated'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides, nameOf) {
@@ -108,14 +103,7 @@ export const updateQueue = defineOperation({
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   summary: 'Deletes a queue, which must be empty.',
-  recovery: {
-    ...recovery,
-    change: 'deletion',
-    done: 'deleted',
-    sentence: { before: 'Delete {queue}', after: 'Deleted {queue}' },
-    readBack: { operation: getQueue, rule: 'delete' },
-    alreadyAppliedStatus: 404,
-  },
+  recovery: { ...recoveredByQueue('delete', 'deletion', 'Delete', 'Deleted'), alreadyAppliedStatus: 404 },
   params: queueParams,
   decoder: emptyDecoder,
 })
