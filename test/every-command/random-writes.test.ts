@@ -13,11 +13,13 @@ import {
   queueKey,
   type ReadFault,
   runAgainstFaults,
+  runAtTwoServices,
   type Said,
   type Scenario,
   type Sending,
   type Settings,
   type Version,
+  type WaitCall,
 } from '../support/faulty-sandbox.ts'
 import { noon, type Outcome } from '../support/harness.ts'
 import { type Command, commands, files } from '../support/history-commands.ts'
@@ -503,5 +505,42 @@ test('no result of a change contradicts its history', async () => {
       expect(wrong, story.join('\n')).toEqual([])
     }),
     { numRuns: sequences },
+  )
+}, 1_000_000)
+
+const waitCalls: readonly WaitCall[] = [
+  { line: 'pr wait 7 --timeout 60s', isLanding: false, options: { timeout: '60s', interval: '2s' } },
+  {
+    line: 'pr wait 7 --timeout 40s',
+    isLanding: false,
+    options: { timeout: '40s', interval: '2s', until: 'testing' },
+  },
+  {
+    line: 'pr land 7 --timeout 60s',
+    isLanding: true,
+    options: { timeout: '60s', interval: '2s', resubmit: 'any' },
+  },
+]
+const atService = fc.record({ call: fc.constantFrom(...waitCalls), scenario: waitScenario })
+
+test('no call of a client says of a service what another one said', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(atService, atService), async calls => {
+      for (const { call, scenario, sandbox, results, end } of await runAtTwoServices(calls)) {
+        const { skew, dated } = scenario
+        const facts = { branch: 'main', end, skew, dated }
+        const said = results.map(result => ({ ...result }))
+        // The clock that two calls share may pass while one of them loads a module: how long it took is not judged.
+        const wrong = [...waitContradictions(call.line, sandbox, said, facts)].filter(
+          text => !text.startsWith('it took '),
+        )
+        const isReached = said.every(({ outcome }) => outcome === 'reached')
+        const key = pullKey(repository, 'main', 7)
+        if (isReached && !call.isLanding && !wasUnderTest(sandbox, { key, at: noon - latestShown }, end))
+          wrong.push('reached: it was not under test')
+        expect(wrong, [call.line, ...sandbox.log, JSON.stringify(said)].join('\n')).toEqual([])
+      }
+    }),
+    { numRuns: Math.ceil(sequences / 10) },
   )
 }, 1_000_000)

@@ -2,8 +2,10 @@ import { operationMethod, operationName } from '../../src/api/operation.ts'
 import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
 import { bodyText } from '../../src/api/request.ts'
 import { MergeqError } from '../../src/base/errors.ts'
+import type { ServiceHost } from '../../src/host/host.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import type { Attempt } from '../../src/http/undici.ts'
+import type { LandPullRequestsOptions } from '../../src/library/types.ts'
 import { cancel, configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import { enterPhase, removeFromBatches } from '../../src/sandbox/engine/batches.ts'
 import { getHeadCommit, type Queue } from '../../src/sandbox/engine/queue.ts'
@@ -14,6 +16,7 @@ import { defaultQueue } from '../../src/sandbox/state.ts'
 import { formatTimeline } from '../../src/sandbox/timeline.ts'
 import { repositoryName } from '../../src/values/repository.ts'
 import { mergeq, noon, type Setting } from './harness.ts'
+import { createHostClient, nodeHost, token } from './library-client.ts'
 import { isQueued, queueChanges } from './operations.ts'
 import { network, networkEnv } from './replaced-transport.ts'
 
@@ -714,4 +717,52 @@ export async function runAgainstFaults(
   if (attempts.length === 0 && scenario.checkout !== true && setting.inputStaysOpen !== true)
     throw new Error('No request came to the sandbox: is the right module replaced?')
   return { ...outcome, sandbox, attempts, said, end }
+}
+
+/** A call of the library that waits, as the command line that does the same. */
+export interface WaitCall {
+  readonly line: string
+  readonly isLanding: boolean
+  readonly options: Omit<LandPullRequestsOptions, 'prs'>
+}
+
+/**
+ * Runs two calls of one client of the library side by side, each against a faulty sandbox of its own: the second one at
+ * another base address. Returns what became of each.
+ */
+export async function runAtTwoServices(
+  calls: readonly { readonly call: WaitCall; readonly scenario: Scenario }[],
+) {
+  const time = virtualClock(noon)
+  const services = calls.map(({ call, scenario }, index) => ({
+    call,
+    scenario,
+    baseUrl: `http://127.0.0.1:9/${index}/v1`,
+    sandbox: faultySandbox(scenario, time),
+  }))
+  network.attempt = attempt =>
+    services.find(({ baseUrl }) => attempt.request.url.startsWith(baseUrl))?.sandbox.attempt(attempt) ??
+    Promise.reject(new Error(`nobody is at ${attempt.request.url}`))
+  const host: ServiceHost = {
+    ...nodeHost,
+    random: () => 0.5,
+    clock: {
+      now: () => time.now,
+      monotonic: () => time.now,
+      async sleep(ms, signal) {
+        signal?.throwIfAborted()
+        await time.sleep(ms, signal)
+        signal?.throwIfAborted()
+      },
+    },
+  }
+  const place = { token, repo: 'acme/web', targetBranch: 'main', discover: false }
+  const client = createHostClient(place, host)
+  return Promise.all(
+    services.map(async ({ call, scenario, baseUrl, sandbox }) => {
+      const method = call.isLanding ? client.landPullRequests : client.waitForPullRequests
+      const results = await method({ ...call.options, prs: [7], baseUrl })
+      return { call, scenario, sandbox, results, end: time.now }
+    }),
+  )
 }
