@@ -102,7 +102,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
       const transcripts = transcriptsOf(block)
       expect(transcripts).not.toEqual([])
       for (const [line, shown] of transcripts) {
-        const { out, err } = await sandbox.run(line, { terminal: true })
+        const { out, err } = await sandbox.show(line)
         const [printed, said] = [String(out).split('\n'), String(err).split('\n')]
         expect([shapeOf([...said, ...printed]), shapeOf([...printed, ...said])]).toContainEqual(
           shapeOf(shown),

@@ -1,21 +1,20 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { mergeq, type Setting, splitWords } from './harness.ts'
+import { mergeq, splitWords } from './harness.ts'
 import { bareEnvironment, launcher, runProgram } from './programs.ts'
 
 export type Variables = Readonly<Record<string, string>>
@@ -128,50 +127,29 @@ export const inSandbox = (sandbox: Sandbox): Variables => ({
 /** Runs a script in a shell; how it ended, beside what it said. */
 export const sh = (words: readonly string[], cwd: string, env: Variables) => runProgram(words, { cwd, env })
 
-/** A command line that is mergeq alone: no other program, no pattern of files, nothing that it writes. */
-const isMergeqAlone = (line: string): boolean =>
-  /^mergeq (?!sandbox |guard |config set |queue export |queue pause --all |queue \w+ -f queues\/)[^|&;<>$`*()]*$/.test(
-    line,
-  )
-
-/**
- * A sandbox in which the command lines of a document run in a folder. Those of mergeq alone run in this
- * process, where waiting takes no time; a shell runs the others.
- */
+/** A sandbox in which the command lines of a document run in a folder; those on a terminal run in this process. */
 export async function openDocumentSandbox(folder: string) {
-  let ahead = 0
+  const sandbox = await startSandbox({ speed: 50, now: Date.now })
+  const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
   const clock = {
     get now() {
-      return Date.now() + ahead
+      return Date.now()
     },
-    set now(time) {
-      ahead = time - Date.now()
+    set now(_) {
+      throw new Error('this clock cannot be set')
     },
-  }
-  const sandbox = await startSandbox({ speed: 4, now: () => clock.now })
-  const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
-  const spawn: Setting['spawn'] = (program, args) => {
-    // The working directory of the simulated host is /repo.
-    const words = args.map(word => word.replace(/^\/repo\b/, folder))
-    const { status, stdout } = spawnSync(program, words, { cwd: folder, env, encoding: 'utf8' })
-    return { code: status ?? 127, out: stdout ?? '' }
+    sleep: (ms: number) => pause(ms),
   }
   return {
     env,
     close: () => sandbox.close(),
-    async run(line: string, setting: Setting = {}) {
-      if (!isMergeqAlone(line)) return sh(['sh', '-c', adaptForTest(line)], folder, env)
-      const statsOf = (path: string) => statSync(join(folder, path), { throwIfNoEntry: false })
-      const named = splitWords(line).flatMap(word =>
-        word.endsWith('/') && statsOf(word)?.isDirectory()
-          ? readdirSync(join(folder, word)).map(name => `${word}${name}`)
-          : word,
-      )
-      const files = named
-        .filter(path => statsOf(path)?.isFile())
-        .map(path => [path, readFileSync(join(folder, path), 'utf8')])
+    run: (line: string) => sh(['sh', '-c', adaptForTest(line)], folder, env),
+    show(line: string) {
+      if (line.includes(' | ')) return this.run(line)
+      const named = splitWords(line).filter(word => existsSync(join(folder, word)))
+      const files = named.map(path => [path, readFileSync(join(folder, path), 'utf8')])
       const words = adaptForTest(line).replace(/^mergeq /, '')
-      return mergeq(words, { env, clock, spawn, files: Object.fromEntries(files), ...setting })
+      return mergeq(words, { env, clock, terminal: true, files: Object.fromEntries(files) })
     },
   }
 }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import {
+  type Answer,
+  knowingNothing,
+  mergeq,
+  openStory,
+  type Seen,
+  type Setting,
+} from '../../support/harness.ts'
 import { documentsIn } from '../../support/pr-wait.ts'
 
 const record = {
@@ -14,6 +21,12 @@ const record = {
 }
 const where = '-R acme/web -b main'
 const answer = () => ({ body: JSON.stringify(record), headers: { 'content-type': 'application/json' } })
+
+test('an unknown pull request ends with exit code 5', async () => {
+  const { code, out, err } = await mergeq('pr get 9 -R acme/web -b main', { answer: knowingNothing })
+  expect({ code, out }).toEqual({ code: 5, out: '' })
+  expect(err).toMatch(/^mergeq: #9 is not in the queue for main of acme\/web\./)
+})
 
 test('`pr get --timeline --eta` requests both, and a terminal shows what came', async () => {
   const testRun = { branch: 'trunk-merge/pr-123/6e1d9f0a' }
