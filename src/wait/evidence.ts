@@ -43,7 +43,7 @@ export function assessReading(
   const { at, askedAt = at, date } = observation
   const isMerged = stateOf(record) === 'MERGED'
   if (isMerged && sent !== undefined) return 'own'
-  if (isOutdated(record, newestBefore(known))) {
+  if (isOutdated(record, newestWith(known))) {
     // What was in the queue when the wait began is not missing because of an older record.
     const wasFound = seen.state !== undefined || (sent === undefined && phase.name === 'unread')
     return wasFound ? 'outdated' : 'earlier'
@@ -90,9 +90,10 @@ export const isRecent = ({ at }: Pick<WaitObservation, 'at'>, sent: Sending | un
 export const isDated = (record: JsonObject, { date }: Pick<WaitObservation, 'date'>): boolean =>
   changeTime(record) !== undefined && date !== undefined
 
-/** The newest change that a wait knows of before a reading, and with the record of one. */
-const newestBefore = ({ attempt, seen }: ReadPullRequest): number =>
-  Math.max(seen.newestChange ?? -Infinity, changeTime(attempt.recordBefore) ?? -Infinity)
-
-export const newestWith = (known: ReadPullRequest, record: JsonObject): number =>
-  Math.max(newestBefore(known), changeTime(record) ?? -Infinity)
+/** The newest change that a wait knows of, with that of a record. */
+export const newestWith = ({ attempt, seen }: ReadPullRequest, record?: JsonObject): number =>
+  Math.max(
+    seen.newestChange ?? -Infinity,
+    changeTime(attempt.recordBefore) ?? -Infinity,
+    changeTime(record) ?? -Infinity,
+  )

@@ -363,16 +363,6 @@ export function endWait(item: TrackedPullRequest, told: WaitEnd, { errors }: Wai
   return { item, end: told, mustBeCancelled: outcome === 'stale' && isOurs && isQueued }
 }
 
-/** Says how a wait ends after the cancellation of what is at another head; `failure` is why it is not confirmed. */
-export function afterCancellation(
-  item: TrackedPullRequest,
-  failure: MergeqError | undefined,
-  { errors }: WaitRules,
-): WaitEnd {
-  if (failure !== undefined) return errorEnd(errors.mayStillBeQueued(item, failure))
-  return { outcome: 'stale', note: 'Its submission was cancelled.' }
-}
-
 const errorEnd = (failure: MergeqError): WaitEnd => ({ outcome: 'error', failure })
 
 /** Ends as the attempt before did, with what became of the one of this number, which was not made. */

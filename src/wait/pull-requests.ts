@@ -7,7 +7,7 @@ import { describeBase, isStacked } from '../domain/stacks.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
 import { formatDuration, joinTruncated, shorten } from '../values/format.ts'
 import { queueName } from '../values/repository.ts'
-import { afterCancellation, afterOutage, afterReading, endWait } from './machine.ts'
+import { afterOutage, afterReading, endWait } from './machine.ts'
 import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
 import { readPullRequests } from './readings.ts'
 import { interruptedWaitError } from './results.ts'
@@ -177,7 +177,7 @@ async function reportEnd(
 ): Promise<void> {
   if (mustBeCancelled !== true) return observer.reportEnd(item, end)
   const { cancelSubmission } = await import('./submissions.ts')
-  await observer.reportEnd(item, afterCancellation(item, await cancelSubmission(item, wait), wait))
+  await observer.reportEnd(item, await cancelSubmission(item, wait))
 }
 
 /** Says once what the queue of a pull request, and its base, mean for it. */

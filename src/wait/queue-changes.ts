@@ -4,8 +4,6 @@ import { type QueueEntry, queueEntries } from '../domain/queue-entries.ts'
 import { explainState, submitters } from '../domain/reasons/reasons.ts'
 import type { ServiceWords } from '../domain/reasons/service-words.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
-import { shorten } from '../values/format.ts'
-import { isSameLogin } from '../values/login.ts'
 import { toIso } from '../values/time.ts'
 import type { queueChangeRecord } from './records.ts'
 
@@ -77,44 +75,3 @@ export function departureChange(
   const { words, sentence } = explainState(record)
   return { ...left, ...submitters(record), reason: sentence, ...words }
 }
-
-/** Whether a pull request left that a user made or submitted. */
-export const isDepartureOf = (
-  user: string | undefined,
-  { pr, position, author, submittedBy }: QueueChange,
-): boolean =>
-  user !== undefined &&
-  pr !== null &&
-  position === null &&
-  (isSameLogin(author, user) || isSameLogin(submittedBy, user))
-
-/** Returns the change of a queue that is gone. */
-export const goneQueue = (state: string, now: number): QueueChange => ({
-  pr: null,
-  from: state || null,
-  to: null,
-  at: toIso(now),
-  position: null,
-})
-
-/** Returns why a pull request left: ` A required check failed (<word>). Submitted by grace.`; empty if nothing is known. */
-export function describeCause({ reason, serviceReason, actor, submittedBy, author }: QueueChange): string {
-  const word = serviceReason == null || reason?.includes(serviceReason) ? '' : ` (${serviceReason})`
-  const cause = reason == null ? [] : [`${reason.replace(/\.$/, '')}${word}.`]
-  const causer = actor == null || reason?.includes(actor) ? [] : [`Actor: ${shorten(actor)}.`]
-  const submitter =
-    submittedBy !== undefined
-      ? [`Submitted by ${submittedBy}.`]
-      : author !== undefined
-        ? [`Author: ${author}.`]
-        : []
-  return [...cause, ...causer, ...submitter].join(' ')
-}
-
-export const describeQueueChange = ({ pr, from, to, position }: QueueChange): string =>
-  [
-    pr === null ? 'The queue:' : `#${pr}`,
-    ...(from === null ? [] : [`${from} ->`]),
-    // An entry that is still listed, and the queue itself, have not left: the service reports no state.
-    `${to ?? (pr === null || position !== null ? 'unknown state' : 'left the queue')}${position === null ? '' : `, position ${position}`}`,
-  ].join(' ')

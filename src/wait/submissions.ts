@@ -30,7 +30,7 @@ import { nameOfRecord } from './evidence.ts'
 import { afterSubmission, beginAttempt, type SubmissionEvent } from './machine.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
 import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
-import { type DuePullRequest, isDue, type Step, type TrackedPullRequest } from './wait-state.ts'
+import { type DuePullRequest, isDue, type Step, type TrackedPullRequest, type WaitEnd } from './wait-state.ts'
 
 /** The record of a pull request from before a submission, and the speed of a sandbox. */
 interface Current {
@@ -257,12 +257,15 @@ const isInQueue = (record: JsonObject | undefined): boolean =>
 /** The time of the cancellation of an outdated submission, in milliseconds, also when that of the wait is over. */
 const cancellationTime = 30_000
 
-/** Cancels a submission whose head moved. Returns why that is not confirmed. */
+/** Cancels a submission whose head moved. Returns how the wait for it ends. */
 export async function cancelSubmission(
-  { pullRequest }: TrackedPullRequest,
-  { client }: Wait,
-): Promise<MergeqError | undefined> {
+  tracked: TrackedPullRequest,
+  { client, errors }: Wait,
+): Promise<WaitEnd> {
   const time = startWaitTime(cancellationTime, client.host.clock)
+  const { pullRequest } = tracked
   const tried = await readingOf(() => callOperation({ ...client, time }, cancelPullRequest, pullRequest))
-  return 'failure' in tried ? tried.failure : undefined
+  return 'failure' in tried
+    ? { outcome: 'error', failure: errors.mayStillBeQueued(tracked, tried.failure) }
+    : { outcome: 'stale', note: 'Its submission was cancelled.' }
 }

@@ -3,6 +3,7 @@ import width from 'string-width'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { addDepartures, departureLines, scrollWith } from '../../src/commands/queue/watch/live.ts'
+import { describeQueueChange } from '../../src/commands/queue/watch/stream.ts'
 import { createAlternateScreen, drawFrame } from '../../src/output/frame.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import { plainText } from '../../src/output/styled-text.ts'
@@ -11,7 +12,6 @@ import { columns, type Screen } from '../../src/output/view.ts'
 import {
   departedEntries,
   departureChange,
-  describeQueueChange,
   type QueueChange,
   queueChanges,
   snapshotOf,

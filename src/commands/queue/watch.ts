@@ -14,10 +14,11 @@ import { flag, option } from '../../command/inputs.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { waitInputs } from '../../command/wait-inputs.ts'
 import { ringBell } from '../../command/waits.ts'
+import { isSameLogin } from '../../values/login.ts'
 import type { Queue } from '../../values/repository.ts'
 import { duration, moment } from '../../values/types.ts'
 import { watchInterval } from '../../wait/options.ts'
-import { isDepartureOf } from '../../wait/queue-changes.ts'
+import type { QueueChange } from '../../wait/queue-changes.ts'
 import { createQueueReader, type QueueUpdate } from '../../wait/queue-reader.ts'
 import { readEach } from '../../wait/read-each.ts'
 import { queueChangeRecord, submitterFields } from '../../wait/records.ts'
@@ -149,3 +150,13 @@ async function printOnce(watched: readonly WatchedQueue[], view: QueuesView, cli
   }
   return mostSevere(codes)
 }
+
+/** Whether a pull request left that a user made or submitted. */
+const isDepartureOf = (
+  user: string | undefined,
+  { pr, position, author, submittedBy }: QueueChange,
+): boolean =>
+  user !== undefined &&
+  pr !== null &&
+  position === null &&
+  (isSameLogin(author, user) || isSameLogin(submittedBy, user))

@@ -6,15 +6,10 @@ import { type Cli, readsMore } from '../../../command/command.ts'
 import { withResource } from '../../../command/each.ts'
 import { summarizeQueue, testSlots } from '../../../domain/queue-entries.ts'
 import { columns, singleRecord } from '../../../output/view.ts'
-import { joinTruncated } from '../../../values/format.ts'
+import { joinTruncated, shorten } from '../../../values/format.ts'
 import { type Queue, queueName, repositoryName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
-import {
-  describeCause,
-  describeQueueChange,
-  goneQueue,
-  type QueueChange,
-} from '../../../wait/queue-changes.ts'
+import type { QueueChange } from '../../../wait/queue-changes.ts'
 import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { notReadySentence } from '../shared/screen.ts'
 
@@ -93,7 +88,8 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
     async lose({ place, state }, failure) {
       if (!isSeveral) throw failure
       if (state !== undefined && isNotFound(failure)) {
-        await printChange(place, goneQueue(state, serviceTime.now()))
+        const gone = { pr: null, from: state || null, to: null, position: null }
+        await printChange(place, { ...gone, at: toIso(serviceTime.now()) })
         await logger.warn(`The queue for ${queueName(place)} is gone, and no longer watched.`)
       } else await logger.error(withResource(failure, queueName(place)))
     },
@@ -103,3 +99,25 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
       : { sleep: (delay, oldest) => sleepWithBeats(delay, heartbeat, oldest) }),
   }
 }
+
+/** Returns why a pull request left: ` A required check failed (<word>). Submitted by grace.`; empty if nothing is known. */
+function describeCause({ reason, serviceReason, actor, submittedBy, author }: QueueChange): string {
+  const word = serviceReason == null || reason?.includes(serviceReason) ? '' : ` (${serviceReason})`
+  const cause = reason == null ? [] : [`${reason.replace(/\.$/, '')}${word}.`]
+  const causer = actor == null || reason?.includes(actor) ? [] : [`Actor: ${shorten(actor)}.`]
+  const submitter =
+    submittedBy !== undefined
+      ? [`Submitted by ${submittedBy}.`]
+      : author !== undefined
+        ? [`Author: ${author}.`]
+        : []
+  return [...cause, ...causer, ...submitter].join(' ')
+}
+
+export const describeQueueChange = ({ pr, from, to, position }: QueueChange): string =>
+  [
+    pr === null ? 'The queue:' : `#${pr}`,
+    ...(from === null ? [] : [`${from} ->`]),
+    // An entry that is still listed, and the queue itself, have not left: the service reports no state.
+    `${to ?? (pr === null || position !== null ? 'unknown state' : 'left the queue')}${position === null ? '' : `, position ${position}`}`,
+  ].join(' ')
