@@ -67,13 +67,7 @@ async function findChosen(host: ServiceHost, remotes: readonly Remote[]): Promis
   return first === undefined || others.some(other => !isSameRepository(other, first)) ? undefined : first
 }
 
-/**
- * Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"): the repository of its
- * remotes, the target branch of the `HEAD` of the remote, the head commit of `HEAD`, and the pull request
- * with that head commit, or with that of the upstream branch. With a fork and its parent a change throws a
- * usage error, and a read uses the parent and says so. The source is empty without git, without a checkout,
- * and for a damaged checkout. No program that the repository configures is run.
- */
+/** Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"); nothing outside of one. */
 export function openCheckout(context: SourceContext) {
   const { host, changes, nameOf, namedRepo } = context
   const readLine = async (...args: readonly string[]) => (await gitOutput(host, ...args))?.trim() ?? ''

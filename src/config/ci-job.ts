@@ -37,17 +37,7 @@ const noSystem: CiSystem = { title: '', markers: '', sha: '' }
 const extract = (value: ResolvedValue | undefined, pattern: RegExp): ResolvedValue | undefined =>
   value && toResolvedValue(pattern.exec(value.value)?.[1], value.origin)
 
-/**
- * Returns the CI job as a source (docs/reference/cli.md, "CI jobs and git"). It has the repository of the
- * pull request, the branch to merge into (or the default branch that the job builds), the pull request and its head
- * commit, the test run of a test branch, and, without a token, the workflow run of a pull request from a
- * fork.
- *
- * `find('sha')` throws a usage error when a job of a pull request does not state the head commit reliably:
- * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,
- * whose draft pull request belongs to the queue, and `find('targetBranch')` for a change in a job that builds another
- * branch than the default branch.
- */
+/** Returns the CI job as a source (docs/reference/cli.md, "CI jobs and git"); what it cannot tell is a usage error. */
 export function openCiJob(context: SourceContext) {
   const { host, give, hasToken, hintOf } = context
   const { env, files } = host

@@ -12,10 +12,7 @@ export interface CiSystem {
   readonly markers: string
   /** The variable with the path of a JSON file that describes the event. */
   readonly eventFile?: string
-  /**
-   * The variables with `[owner/]name`, and with the host or the address of the server. The first of them
-   * whose path is set decides.
-   */
+  /** The variables with `[owner/]name` and with the host or address; the first whose path is set decides. */
   readonly repo?: readonly { readonly path: string; readonly host?: string }[]
   readonly address?: string
   /** The branch that the job builds; for a pull request, its head branch. */
@@ -39,10 +36,7 @@ export interface CiSystem {
   readonly headRef?: string
   /** What `sha` may be in a job of a pull request; its head commit by default. */
   readonly shaOfPullRequest?: (env: Environment) => 'head' | 'head or merge' | 'merge or base'
-  /**
-   * The names of the head and the base repository and the id of the workflow run; undefined for a job that
-   * has the permissions of the base repository in any case.
-   */
+  /** Head and base repository, and the workflow run; undefined for a job that has the permissions of the base. */
   readonly fork?: (env: Environment) => Readonly<Record<'head' | 'base' | 'run', string>> | undefined
 }
 

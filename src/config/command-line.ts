@@ -14,10 +14,7 @@ const flagOf = (name: SettingKey): string => settingDefinition(name).flag ?? ''
 const optionWords = (name: string, value: string): CommandWords =>
   value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 
-/**
- * Returns a command line that repeats the options that were typed. If a URL or a receipt named another queue, `place`
- * replaces their values; what is configured for that queue is left out.
- */
+/** Returns a command line that repeats what was typed; a place that a URL or receipt named replaces its options. */
 export function suggestCommandLine(
   { typed, configured }: CommandLineContext,
   ...[words, { repo, targetBranch } = {}, repeated = []]: Parameters<CommandLine>

@@ -16,10 +16,7 @@ export interface Remote {
   readonly protocol: string | undefined
 }
 
-/**
- * Returns the remotes of the checkout, with the fetch address of each; none without git and outside a
- * checkout. The addresses have `insteadOf` applied, unless then none of them names a repository.
- */
+/** Returns the remotes with their fetch addresses: after `insteadOf`, unless then none names a repository. */
 export async function listRemotes(host: ServiceHost): Promise<readonly Remote[]> {
   const listed = (await gitOutput(host, 'remote', '-v')) ?? ''
   const remotes = toRemotes(listed.matchAll(/^(\S+)\t(.*) \(fetch\)(?: \[[^\]]*\])?$/gm))
@@ -39,10 +36,7 @@ function toRemotes(matches: Iterable<RegExpMatchArray>): readonly Remote[] {
   return [...remotes.values()]
 }
 
-/**
- * Returns the names of the branches that the checkout knows of its remotes, each once, in the order of git.
- * No remote is asked. Returns no names without git and outside a checkout.
- */
+/** Returns the branches that the checkout knows of its remotes, each once; no remote is asked. */
 export async function listRemoteBranches(host: ServiceHost): Promise<readonly string[]> {
   const names = await gitOutput(host, 'for-each-ref', '--format=%(refname:lstrip=3)', 'refs/remotes')
   return [...new Set(names?.split('\n'))].filter(name => name !== '' && name !== 'HEAD')
@@ -71,9 +65,7 @@ export async function readGitVersion(host: ServiceHost): Promise<string | undefi
   return code === 0 ? out.trim() : undefined
 }
 
-/**
- * The results of git commands by host: each command runs once, however many pull requests a command handles.
- */
+/** The results of git commands by host: each runs once, however many pull requests a command handles. */
 const resultCache = new WeakMap<ServiceHost, Map<string, Promise<GitResult>>>()
 
 /** Runs a git command in the checkout, which it enters with `-C`. git may not fetch anything. */
@@ -120,11 +112,7 @@ export async function explainBrokenGit(host: ServiceHost): Promise<string | unde
   return failure === noCheckout ? undefined : failure
 }
 
-/**
- * Returns why the checkout has no remote to ask.
- *
- * @param repo the repository that the command uses, if it does not come from the checkout
- */
+/** Returns why the checkout has no remote to ask, for a repository that something else gives. */
 export async function explainMissingRemote(host: ServiceHost, repo: Repository | undefined): Promise<string> {
   const failure = await explainGit(host, 'remote', '-v')
   if (failure !== undefined) return failure
@@ -134,10 +122,7 @@ export async function explainMissingRemote(host: ServiceHost, repo: Repository |
     : `no remote of the checkout belongs to ${repositoryName(repo)}`
 }
 
-/**
- * Returns the parents of a commit, correctly in a shallow clone too. Returns undefined when git does not know the
- * commit.
- */
+/** Returns the parents of a commit that git knows, correctly in a shallow clone too. */
 export async function listParents(host: ServiceHost, commit: string): Promise<readonly string[] | undefined> {
   if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
   const text = await gitOutput(host, 'cat-file', 'commit', commit)
@@ -148,11 +133,7 @@ export async function listParents(host: ServiceHost, commit: string): Promise<re
 const repositoryVariables =
   /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/i
 
-/**
- * Returns the commits of the heads of pull requests by their numbers, as `git ls-remote` gives them, or why it fails,
- * without a full stop: of one pull request, or of all (`*`). git runs outside the checkout, so that its settings do
- * not apply.
- */
+/** Returns the heads of pull requests by number from `git ls-remote`, run outside the checkout, or why it fails. */
 export async function listPullRequestHeads(
   host: ServiceHost,
   { name, address, protocol, repo }: Remote,
@@ -195,10 +176,7 @@ export async function listPullRequestHeads(
 export const remoteOf = (repo: Repository, remotes: readonly Remote[]): Remote | undefined =>
   remotes.find(remote => remote.repo !== undefined && isSameRepository(remote.repo, repo))
 
-/**
- * Returns the heads of pull requests of a repository by their numbers, of one or of all (`*`), as the remote of the
- * checkout that belongs to the repository lists them; or why they are not known, without a full stop.
- */
+/** Returns the heads of pull requests as the remote of their repository lists them, or why they are not known. */
 export async function listHeads(
   host: ServiceHost,
   repo: Repository,

@@ -5,10 +5,7 @@ import { projectFileSource } from './project-file.ts'
 import type { Config } from './settings.ts'
 import { profileSource } from './store.ts'
 
-/**
- * Returns the hosts of the repositories that settings, CI job and checkout name, each once: that of the settings first. A
- * source that cannot be read names none.
- */
+/** Returns the hosts of the repositories that settings, CI job and checkout name: that of the settings first. */
 export async function knownHosts(
   { store, ciJob, read, require }: Pick<Config, 'store' | 'ciJob' | 'read' | 'require'>,
   host: ServiceHost,

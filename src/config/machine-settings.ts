@@ -7,10 +7,7 @@ import { isSwitchedOff } from './setting-definitions.ts'
 /** Whether a user other than root can write to a file with these permission bits. */
 const isWritableByOthers = (mode: number): boolean => (mode & 0o022) !== 0
 
-/**
- * Returns the document of the settings of the machine. Throws a usage error for a file that somebody else than root can
- * change, for one that cannot be read, and for one with a token.
- */
+/** Returns the document; throws a usage error where others than root can change it, or with a token in it. */
 async function readMachineDocument(
   path: string,
   files: Pick<Files, 'openSettings'>,
@@ -45,11 +42,7 @@ async function readMachineDocument(
   }
 }
 
-/**
- * Returns the settings of the machine; nothing with `MERGEQ_MACHINE_CONFIG=off`. Throws a usage error for wrong ones.
- *
- * @param parse reads the document of a settings file
- */
+/** Returns the settings of the machine; nothing with `MERGEQ_MACHINE_CONFIG=off`. */
 export async function readMachineSettings(
   { env, files, machineFile: path }: Pick<ServiceHost, 'env' | 'files' | 'machineFile'>,
   parse: (text: string) => JsonObject,

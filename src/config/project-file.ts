@@ -11,19 +11,13 @@ import { joinPath, parentDirectory } from './store.ts'
 const fileName = '.mergeq.json'
 const maxFileSize = 64 * 1024
 
-/**
- * The settings that a project file may contain: whoever can write to a repository must not be able to send
- * a token elsewhere.
- */
+/** Whoever can write to a repository must not be able to send a token elsewhere. */
 const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
 
 /** Matches keys that could send a token elsewhere or run a program, in this version or in a later one. */
 const forbiddenKey = /url|host|proxy|token|secret|command|exec|program|file|profile/i
 
-/**
- * Returns the nearest file with one of the names, from a directory up to the root of the git checkout. Outside a
- * checkout only directories up to `top` count.
- */
+/** Returns the nearest file of these names up to the root of the checkout; outside of one, up to `top`. */
 export async function findFileAbove(
   directory: string,
   top: string,
@@ -62,10 +56,7 @@ function parseProjectFile(path: string, text: string): JsonObject {
   return document
 }
 
-/**
- * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
- * error for an invalid file, and for settings that a project file may not contain.
- */
+/** Returns the project file as a source, which throws a usage error for an invalid file. */
 export function projectFileSource(host: ServiceHost, notify: (text: string) => Promise<void>): SettingSource {
   const readFile = memoize(async () => {
     const { cwd } = host

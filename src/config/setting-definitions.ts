@@ -224,10 +224,7 @@ export interface ResolvedValue {
   readonly value: string
   /** The source of the value, for messages: an option, a variable, a file, a profile, the CI job or git. */
   readonly origin: string
-  /**
-   * Where the source holds the value, for messages about an invalid value: its key, and its file unless
-   * `origin` is the file.
-   */
+  /** Where the source holds the value, for messages: its key, and its file unless `origin` is the file. */
   readonly place?: string
   /** How to fix an invalid value, unless the message about it says so. */
   readonly fix?: string

@@ -29,10 +29,7 @@ import { findTokenSource, tokenInEnvironment } from './token.ts'
  */
 export type ParsedArgs = ReadonlyMap<string, readonly string[]>
 
-/**
- * The inputs of operations that need not be typed, because a setting can give each of them
- * (docs/reference/cli.md, "Settings").
- */
+/** The inputs of operations that a setting can give (docs/reference/cli.md, "Settings"). */
 export type SettingName = 'org' | DiscoverableSetting
 
 /** What an input may use while it reads its value. */

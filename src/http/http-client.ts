@@ -279,10 +279,7 @@ export class HttpClient {
     if (isRateLimited(result)) this.traffic?.pause(retryAfter(result.headers, clock.now()) ?? 0, clock)
   }
 
-  /**
-   * Whether a repeat after a 429 is not counted, for ten minutes in all. After them nothing more is sent. Without a usable
-   * `Retry-After` all requests pause as long as this one would.
-   */
+  /** Whether a repeat after a 429 is not counted; after ten minutes of them nothing more is sent. */
   private outlasts(
     result: HttpResponse | TransportError,
     attempts: number,

@@ -119,10 +119,7 @@ export async function probeService(cli: Cli): Promise<ServiceProbe> {
 const isReached = (error: MergeqError | undefined): boolean =>
   error === undefined || error.details.status !== undefined || error.details.sentState === 'ambiguous'
 
-/**
- * Returns the error of a request to the service; undefined for a request that succeeded. The request for the
- * status needs no token: it decides where the request for the metrics shows nothing about the connection.
- */
+/** Returns why the service is not reached; its status, which needs no token, decides where the metrics do not. */
 async function connectionError({ probe, status }: Session): Promise<MergeqError | undefined> {
   const { error } = await probe()
   if (isReached(error) || error?.details.failedStep !== undefined) return error
