@@ -47,7 +47,6 @@ export function formatLine(argv: Words, reading: ParsedCommandLine): Hint {
   const { problem, path, words, args } = reading
   const isRight =
     problem === undefined &&
-    wrongValueOf(reading) === undefined &&
     optionsOf(reading).every(
       option => !args.has(option.name) || isAccepted(option, args.get(option.name) ?? []),
     ) &&
@@ -164,13 +163,14 @@ function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolea
     // A word after a flag says whether it is set.
     const opposite = oppositeOf(fitted.at(-1) ?? '')
     const isOfFlag = isExtra && options.some(({ name }) => name === opposite)
-    const replacement = isFlag
-      ? replaceFlag(word, reading, known)
-      : isOfFlag && (isNo(word) || isYes(word))
-        ? { words: isNo(word) ? [String(fitted.pop() && opposite)] : [] }
-        : isUnknown || (isExtra && !isOfFlag && index !== mayBeValue)
-          ? replace(word, next, reading, known)
-          : undefined
+    let replacement: Replacement | undefined
+    if (isFlag) replacement = replaceFlag(word, reading, known)
+    else if (isOfFlag && isYes(word)) replacement = { words: [] }
+    else if (isOfFlag && isNo(word)) {
+      fitted.pop()
+      replacement = { words: [opposite] }
+    } else if (isUnknown || (isExtra && !isOfFlag && index !== mayBeValue))
+      replacement = replace(word, next, reading, known)
     const isProgram = word === '--' || (isWord(word) && given.some(({ program }) => program))
     const takesNext =
       replacement?.takesNext ?? (!isFlag && option?.value !== undefined && !word.includes('='))
@@ -197,11 +197,13 @@ function pullRequestsIn(text: string): Words | undefined {
 const units =
   /^(?:last |past )?(\d+|an?|one) ?(s|m|h|d|w)(?:ec(?:ond)?|in(?:ute)?|r|our|ay|eek)?s?(?: ago)?$/i
 
-/** Returns the values of an option that was typed in another form: `merged,failed`, `7 days`, `1 day ago`. */
-function readableValues(value: string, { variadic }: Definition): Words {
-  if (variadic === true && value.includes(',')) return value.split(/\s*,\s*/)
+/** Returns the values of an option that has another form: `merged,failed`, `7 days`, `1 day ago`; undefined for a right one. */
+function readableValues(option: Definition, value: string): Words | undefined {
+  if (isAccepted(option, [value])) return undefined
   const [, count = '', unit = ''] = units.exec(value) ?? []
-  return count === '' ? [] : [`${/^\d/.test(count) ? count : 1}${unit.toLowerCase()}`]
+  const isList = option.variadic === true && value.includes(',')
+  const values = isList ? value.split(/\s*,\s*/) : [`${/^\d/.test(count) ? count : 1}${unit.toLowerCase()}`]
+  return (isList || count !== '') && isAccepted(option, values) ? values : undefined
 }
 
 function isAccepted({ parse, choices }: Definition, values: Words): boolean {
@@ -239,13 +241,9 @@ function withReadableValues(line: Words, reading: ParsedCommandLine, known: Othe
     )
     if (option !== undefined) {
       const isJoined = word.includes('=')
-      const value = isJoined ? word.slice(option.name.length + 1) : next
-      const values = isAccepted(option, [value]) ? [] : readableValues(value, option)
-      const isFixed = values.length > 0 && isAccepted(option, values)
+      const values = readableValues(option, isJoined ? word.slice(option.name.length + 1) : next)
       fixed.push(
-        ...(isFixed
-          ? values.flatMap(each => [option.name, each])
-          : line.slice(index, index + (isJoined ? 1 : 2))),
+        ...(values?.flatMap(each => [option.name, each]) ?? line.slice(index, index + (isJoined ? 1 : 2))),
       )
       if (!isJoined) index++
     } else if (wrong.includes(word) && line[index - 1] === '--json') {

@@ -182,21 +182,18 @@ export async function profileNames(store: Store): Promise<readonly string[]> {
 }
 
 /** Throws a usage error for an unknown profile; the profile `default` need not exist. */
-async function requireProfile(store: Store, name: string): Promise<void> {
-  const names = await profileNames(store)
-  if (name !== 'default' && !names.includes(name)) throw unknownProfile(name, names)
+function requireName(name: string, names: readonly string[]): void {
+  if (name !== 'default' && !names.includes(name))
+    throw usageError(
+      `Profile not found: ${name}.`,
+      hintWithSuggestion(name, names, 'To create it, use config set with --profile.'),
+    )
 }
-
-const unknownProfile = (name: string, names: readonly string[]): MergeqError =>
-  usageError(
-    `Profile not found: ${name}.`,
-    hintWithSuggestion(name, names, 'To create it, use config set with --profile.'),
-  )
 
 /** Returns the values of a profile of the user; throws a usage error for an unknown one, but for `default`. */
 export function profileIn(document: JsonObject, name: string): JsonObject {
   const profiles = profilesIn(document)
-  if (name !== 'default' && !Object.hasOwn(profiles, name)) throw unknownProfile(name, Object.keys(profiles))
+  requireName(name, Object.keys(profiles))
   return sectionOf(profiles, name)
 }
 
@@ -246,7 +243,7 @@ export async function findStored(
   key: string,
   creates = false,
 ): Promise<StoredValue | undefined> {
-  if (!creates) await requireProfile(store, profile)
+  if (!creates) requireName(profile, await profileNames(store))
   const find = (document: JsonObject | undefined) => storedText(sectionOf(profilesIn(document), profile)[key])
   const own = find(await store.read())
   if (own !== undefined) return { value: own, place: `${key} in ${store.path}`, isOfMachine: false }
@@ -256,7 +253,7 @@ export async function findStored(
 }
 
 export async function storedTokens(store: Store, profile: string): Promise<JsonObject> {
-  await requireProfile(store, profile)
+  requireName(profile, await profileNames(store))
   const document = await store.read()
   return sectionOf(profile === 'default' ? document : sectionOf(profilesIn(document), profile), 'tokens')
 }
