@@ -128,7 +128,9 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     },
     // An example of a test is a part of a test file, which runs.
     ts({ text }) {
-      const file = text.startsWith('test(') ? 'test/commands/pr/get.test.ts' : 'src/commands/queue/create.ts'
+      const file = text.startsWith('test(')
+        ? 'test/commands/queue/create.test.ts'
+        : 'src/commands/queue/create.ts'
       expect(readFileSync(file, 'utf8')).toContain(text)
     },
     async js({ text, heading }) {
