@@ -248,14 +248,16 @@ function blockFinding(kind: string, targetBranch: string): Finding {
   }
 }
 
-/** Returns what a pull request is in conflict with, as far as the service has found it out. */
-function culpritText(culprit: Json | undefined, targetBranch: string): string | undefined {
+/** Returns what a pull request is in conflict with; nothing if the service has not found it out. */
+function culpritNames(culprit: Json | undefined, targetBranch: string): readonly string[] {
   const type = getString(culprit, 'type')
-  if (type === 'base_branch') return targetBranch
-  const [name] = extractNames(culprit)
-  if (name === undefined) return undefined
-  if (type === 'queue_pr') return `${name}, which is ahead of it in the queue`
-  return type === 'stacked_pr' ? `${name}, another pull request of its stack` : name
+  if (type === 'base_branch') return [targetBranch]
+  return extractNames(culprit)
+    .slice(0, 1)
+    .map(name => {
+      if (type === 'queue_pr') return `${name}, which is ahead of it in the queue`
+      return type === 'stacked_pr' ? `${name}, another pull request of its stack` : name
+    })
 }
 
 /** Returns findings from the details of the record, or of the event of its state; `failing` are named already. */
@@ -268,7 +270,7 @@ function hostFindings(
   const names = (key: string) => extractNames(detail(key))
   const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
   const causes = names('failureCausingStatuses').filter(name => !failing.includes(name))
-  const culprit = culpritText(detail('conflictCulprit'), targetBranch)
+  const culprits = culpritNames(detail('conflictCulprit'), targetBranch)
   const hostText = getString({ text: detail('apiFailureMessage') ?? null }, 'text') ?? ''
   // The event names those that were ahead when it was written; some of them may have left since.
   const listed = queueEntries(queue).map(({ pr }) => `#${pr}`)
@@ -281,9 +283,7 @@ function hostFindings(
     sentence === null
   return [
     ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
-    ...(culprit === undefined
-      ? []
-      : [{ code: 'conflict-culprit', message: `It conflicts with ${culprit}.` }]),
+    ...namesFinding('conflict-culprit', culprits, found => `It conflicts with ${found}.`),
     ...namesFinding('failure-causes', causes, found => `Checks that caused the failure: ${found}.`),
     ...namesFinding(
       'waiting-for',

@@ -71,24 +71,16 @@ function targetsFinding(
     action: 'upload-targets',
     why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
   }
-  if (isUploaded !== false)
-    return {
-      code: 'needs-impacted-targets',
-      message: stacked
-        ? 'The queue needs the impacted targets of each pull request of its stack; the service does not report whether they were uploaded.'
-        : 'The queue needs its impacted targets; the service does not report whether they were uploaded.',
-      short: 'may wait for impacted targets',
-      steps: [upload],
-    }
-  return {
-    code: 'no-impacted-targets',
-    message: stacked
+  const steps = [upload]
+  if (isUploaded === false) {
+    const message = stacked
       ? 'The queue is waiting for the impacted targets of a pull request of its stack.'
-      : 'The queue is waiting for its impacted targets; none were uploaded for its head commit.',
-    short: 'waits for impacted targets',
-    blocks: true,
-    steps: [upload],
+      : 'The queue is waiting for its impacted targets; none were uploaded for its head commit.'
+    return { code: 'no-impacted-targets', message, short: 'waits for impacted targets', blocks: true, steps }
   }
+  const whose = stacked ? 'the impacted targets of each pull request of its stack' : 'its impacted targets'
+  const message = `The queue needs ${whose}; the service does not report whether they were uploaded.`
+  return { code: 'needs-impacted-targets', message, short: 'may wait for impacted targets', steps }
 }
 
 /** Returns the conditions that a record's readiness does not meet (docs/reference/service.md, "Pull request states"). */
