@@ -97,7 +97,7 @@ export class TargetList {
    * The array without its closing bracket. Twice the limit has room for it and for one target that is compared
    * with the others; the operating system does not allocate what is never written.
    */
-  private readonly array = new Uint8Array(2 * maxBodySize + 4)
+  private readonly array = Buffer.alloc(2 * maxBodySize + 4)
   private length = 1
   private isOverLimit = false
   /** The offset of each target and its hash; an offset 0 is free. At most half of the slots are used. */
@@ -243,21 +243,17 @@ export class TargetList {
    * The quotes are compared, too: no target equals the beginning of another.
    */
   private addOffset(start: number, end: number, hash: number): boolean {
-    const { slots } = this
+    const { array, slots } = this
     let slot = (2 * hash) & (slots.length - 2)
     for (let other = slots[slot] ?? 0; other !== 0; other = slots[slot] ?? 0) {
-      if (slots[slot + 1] === hash && this.isSame(other, start, end - start)) return false
+      const isSame =
+        slots[slot + 1] === hash && array.compare(array, start, end, other, other + end - start) === 0
+      if (isSame) return false
       slot = (slot + 2) & (slots.length - 2)
     }
     slots[slot] = start
     slots[slot + 1] = hash
     if (4 * (this.number + 1) > slots.length) this.growTable()
-    return true
-  }
-
-  private isSame(one: number, other: number, bytes: number): boolean {
-    const { array } = this
-    for (let index = 0; index < bytes; index++) if (array[one + index] !== array[other + index]) return false
     return true
   }
 
