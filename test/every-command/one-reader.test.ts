@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isOption } from '../../src/command/inputs.ts'
 import { ciSystems } from '../../src/config/ci-systems.ts'
+import { flagsOf } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 import { clientOf } from '../support/library-client.ts'
@@ -140,8 +141,7 @@ describe('a pull request is read alike', () => {
       .map(definition => ({ command, definition })),
   )
 
-  const more: Readonly<Record<string, string>> = { 'pr cancel': '--yes', 'pr targets': '--all --no-sha' }
-  const lineOf = (command: string, words: string) => `${command} ${words} ${more[command] ?? ''}`
+  const lineOf = (command: string, words: string) => `${command} ${words} ${flagsOf[command] ?? ''}`
   const inOther = { env: { ...branch, MERGEQ_REPO: 'other/place' } }
 
   test.each(takers.map(({ command, definition }) => [command, definition] as const))(

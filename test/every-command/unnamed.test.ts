@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isChange } from '../../src/api/operation.ts'
 import { isOption } from '../../src/command/inputs.ts'
+import { flagsOf } from '../support/asking-commands.ts'
 import { checkout } from '../support/checkout.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, queueEnv, type Seen, type Setting, splitWords } from '../support/harness.ts'
@@ -13,12 +14,6 @@ const commands = allCommands.filter(
     isChange(operation) &&
     definitions.some(definition => !isOption(definition) && definition.name === 'pr'),
 )
-
-/** What else is typed; a command without a row needs nothing. */
-const more: Readonly<Record<string, string>> = {
-  'pr targets': '--all --no-sha',
-  'pr land': '--timeout 3s --interval 1s',
-}
 
 /** Whether the operation of a command changes a pull request that nobody named without a question. */
 const actsOnGuess = (name: string) =>
@@ -42,7 +37,9 @@ async function run(command: string, words: readonly string[], setting: Setting) 
     if (!path.endsWith('getSubmittedPullRequest') || !isSubmitted) return { status: 404, body: 'not found' }
     return { body: JSON.stringify({ ...queued, prNumber: JSON.parse(body).pr.number }) }
   }
-  const line = [...command.split(' '), ...words, ...splitWords(more[command] ?? '')]
+  // The question is what these tests are about.
+  const flags = (flagsOf[command] ?? '').replace('--yes', '')
+  const line = [...command.split(' '), ...words, ...splitWords(flags)]
   const { code, err, out, requests } = await mergeq(line, {
     spawn: checkout({ pr: 9 }),
     answer,

@@ -9,13 +9,20 @@ export const askingCommands = allCommands
   )
   .map(({ command }) => command)
 
+/** What commands need besides pull requests: an answer to a question, targets, and a short wait. */
+export const flagsOf: Readonly<Record<string, string>> = {
+  'pr cancel': '--yes',
+  'pr targets': '--all --no-sha',
+  'pr land': '--timeout 3s --interval 1s',
+}
+
 /** What is typed behind the name of a command, where it is not the line of an operation. */
 const moreLines: Readonly<Record<string, string>> = {
   'pr submit': '7 8 --wait --timeout 2s --interval 1s',
-  'pr cancel': '7 8 --yes',
+  'pr cancel': `7 8 ${flagsOf['pr cancel']}`,
   'pr get': '7 8',
   'pr wait': '7 8 --timeout 3s --interval 1s',
-  'pr land': '7 --timeout 3s --interval 1s',
+  'pr land': `7 ${flagsOf['pr land']}`,
   'pr explain': '7',
   'queue explain': '',
   'queue list': '',
