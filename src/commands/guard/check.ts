@@ -1,23 +1,16 @@
-import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { getQueue } from '../../api/operations/queues.ts'
-import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { failureOrThrow, MergeqError, withPeriod } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag } from '../../command/inputs.ts'
 import { gitOutput } from '../../config/git.ts'
 import { newSubmissionNote } from '../../domain/states.ts'
 import type { Host } from '../../host/host.ts'
-import { guardPush, maxDelay, type PushedBranch } from './shared/push.ts'
+import { guarding, guardPush, type PushedBranch } from './shared/push.ts'
 
 export const definition = command({
   name: 'guard check',
   summary: 'Check the current branch, without a push',
-  alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],
+  ...guarding,
   exits: ['check-failed'],
-  settings: 'optional',
-  timeLimit: () => maxDelay,
-  isImpatient: true,
-  prints: 'nothing; messages go to standard error',
   options: { failClosed: flag('Exit 21 also if that cannot be told, for example without a token') },
   examples: ['mergeq guard check'],
   async run({ failClosed }, cli) {

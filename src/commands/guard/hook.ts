@@ -1,10 +1,7 @@
-import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { getQueue } from '../../api/operations/queues.ts'
-import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { extendError, failureOrThrow } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { flag, type Input } from '../../command/inputs.ts'
-import { guardPush, maxDelay, readPushes } from './shared/push.ts'
+import { guarding, guardPush, readPushes } from './shared/push.ts'
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
 const remoteArgument: Input<string | undefined> = {
@@ -21,12 +18,8 @@ const remoteArgument: Input<string | undefined> = {
 export const definition = command({
   name: 'guard hook',
   summary: 'Block a push to queued pull requests; git runs this before a push',
-  alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],
+  ...guarding,
   exits: ['check-failed', 'timed-out'],
-  settings: 'optional',
-  timeLimit: () => maxDelay,
-  isImpatient: true,
-  prints: 'nothing; messages go to standard error',
   options: {
     remote: remoteArgument,
     failClosed: flag('Also block the push if the queue cannot be read'),

@@ -2,6 +2,7 @@ import { readIfFound } from '../../../api/call.ts'
 import type { ParamValues } from '../../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
+import { getSubmittedPullRequests } from '../../../api/operations/several-pull-requests.ts'
 import type { RequestLimits } from '../../../api/service-client.ts'
 import { failureOrThrow, MergeqError, usageError } from '../../../base/errors.ts'
 import { getString, type JsonObject } from '../../../base/json.ts'
@@ -52,7 +53,16 @@ export const isQueuedRecord = (record: JsonObject): boolean =>
   outcomeOfRecord(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
 /** The delay of a push; --timeout can lower it. */
-export const maxDelay: TimeLimit = { default: '3s', isMaximum: true }
+const maxDelay: TimeLimit = { default: '3s', isMaximum: true }
+
+/** What the commands that guard a push have in common. */
+export const guarding = {
+  alsoSends: [getQueue, getSubmittedPullRequests, getSubmittedPullRequest],
+  settings: 'optional',
+  timeLimit: () => maxDelay,
+  isImpatient: true,
+  prints: 'nothing; messages go to standard error',
+} as const
 
 const maxSingleReads = 20
 
