@@ -1,6 +1,6 @@
 // What `mergeq help <anything>` shows for words that are neither a command nor a topic.
 
-import { type MergeqError, usageError } from '../base/errors.ts'
+import { usageError } from '../base/errors.ts'
 import { type CommandGroup, loadCommands } from '../command/command.ts'
 import { printsData } from '../output/output-formats.ts'
 import { findSimilarName } from '../values/similar-name.ts'
@@ -116,11 +116,8 @@ export async function findHelp(
   const similar = findSimilarName(name, topicNames)
   if (similar !== undefined) return { kind: 'topic', topic: similar }
   if (command !== undefined) return { kind: 'command', path: command }
-  throw noHelp(words)
-}
-
-const noHelp = (words: Words): MergeqError =>
-  usageError(
+  throw usageError(
     `No help has '${words.join(' ')}' in it.`,
     `To list the commands, run: mergeq --help\nTopics: ${topicNames.join(', ')}`,
   )
+}

@@ -273,9 +273,6 @@ export async function askForValues(
   return text && `Did you mean: ${text}`
 }
 
-/** Says which command was meant where the rest of the line has no place in it. */
-const commandAlone = (path: Words): string => `Did you mean ${path.join(' ')}?\n${usageOf(path)}`
-
 /**
  * Returns the question whether a command line was meant, if it can be typed; else whether an option or the command alone
  * was.
@@ -293,7 +290,8 @@ export async function askFor(argv: Words, isOtherCommand: boolean, known: OtherW
   const isConfirmed = !isOtherCommand && asked.some(isConfirmation)
   const text = isConfirmed ? undefined : formatLine(line, reading)
   if (text !== undefined) return [`Did you mean: ${text}`, ...sentences].join('\n')
-  if (isOtherCommand && typed.command !== undefined) return commandAlone(typed.path)
+  if (isOtherCommand && typed.command !== undefined)
+    return `Did you mean ${typed.path.join(' ')}?\n${usageOf(typed.path)}`
   return isOtherCommand || option === '' || reading.command?.command !== typed.command?.command
     ? usageOf(isOtherCommand ? typed.path : reading.path)
     : [`Did you mean ${option}?`, wrongValueOf(reading) ?? []].flat().join('\n')

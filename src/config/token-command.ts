@@ -1,7 +1,5 @@
 import { usageError } from '../base/errors.ts'
 
-const off = 'off'
-
 const hint =
   'For example: secret-tool lookup service mergeq\nWith blanks inside an argument, use a JSON array: ["pass","show","work/merge queue"]'
 
@@ -27,7 +25,7 @@ function wordsOf(text: string): readonly string[] {
 /** Parses the command line of a program: a JSON array, or words separated by blanks; nothing for `off`. */
 export function parseTokenCommand(text: string): readonly string[] {
   const trimmed = text.trim()
-  if (trimmed.toLowerCase() === off) return []
+  if (trimmed.toLowerCase() === 'off') return []
   const words = wordsOf(trimmed)
   const [program = ''] = words
   if (program.trim() === '' || words.some(word => word.includes('\0')))
