@@ -62,6 +62,11 @@ const failing = (start: number, end: number, page: JsonObject = { page_size: 100
   page_query: page,
 })
 
+/** What is not taken, and how each dialect answers. */
+type Refused = [operation: string, body: JsonObject, ofBoth: number, ofHosted?: number]
+const elsewhere = { repo, targetBranch: 'nowhere', impactedTargets: [] }
+const unknownId = '00000000-0000-4000-8000-000000000000'
+
 /** Returns the message of an error response of either dialect. */
 const errorMessage = ({ body }: { readonly body: string }): string => {
   try {
@@ -115,48 +120,32 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(message('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' })).toContain('test_id')
   })
 
-  it('refuses bad values', () => {
-    const { status } = open()
-    const refused: readonly (readonly [operation: string, body: Json])[] = [
-      ...[-1, 1.5, 4_294_967_296].map(number => ['submitPullRequest', onPr(number)] as const),
-      ['submitPullRequest', { ...onQueue, pr: { number: '1' } }],
-      ['submitPullRequest', { ...onPr(1), repo: 'acme/web' }],
-      ['submitPullRequest', { ...onPr(1), repo: { ...repo, host: '' } }],
-      ['submitPullRequest', onPr(1, { priority: 'soon' })],
-      ['submitPullRequest', onPr(1, { noBatch: 'yes' })],
-      ['setImpactedTargets', onPr(1, { impactedTargets: 'all' })],
-      ['setImpactedTargets', onPr(1, { impactedTargets: [1] })],
-      ['updateQueue', { ...onQueue, concurrency: 0 }],
-      ['updateQueue', { ...onQueue, mode: 'double' }],
-      ['updateQueue', { ...onQueue, state: 'SWITCHING_MODES' }],
-      ['createQueue', { repo, targetBranch: 'next', concurrency: 0 }],
-    ]
-    for (const [operation, body] of refused)
-      expect([operation, body, status(operation, body)]).toEqual([operation, body, 400])
-    expect(status('getQueue', { repo, targetBranch: 'next' })).toBe(404)
-  })
-
-  it('answers 404 for what does not exist', () => {
-    const { status } = open()
-    const isDocument = dialect === 'both'
-    const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1, sha: '4f2a' }, impactedTargets: [] }
-    for (const operation of [
-      'submitPullRequest',
-      'getQueue',
-      'updateQueue',
-      'deleteQueue',
-      'setImpactedTargets',
-    ])
-      expect(status(operation, elsewhere)).toBe(404)
-    for (const operation of ['getSubmittedPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest'])
-      expect(status(operation, onPr(1))).toBe(404)
-    expect(status('getMergeQueueTestingDetails', onPr(1))).toBe(isDocument ? 404 : 400)
-    expect(status('setImpactedTargets', onPr(1, { impactedTargets: [] }))).toBe(isDocument ? 200 : 400)
-    expect(status('getMergeQueueTestingDetails', { ...onQueue, testRunId: 'none' })).toBe(404)
-    const test_id = '00000000-0000-4000-8000-000000000000'
-    expect(status('flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id })).toBe(404)
-    const other = { ...failing(noon - day, noon), repo: { ...repo, name: 'unknown' } }
-    expect(status('flaky-tests/list-failing-tests', other)).toBe(404)
+  it.each<Refused>([
+    ...[-1, 1.5, 4_294_967_296].map((number): Refused => ['submitPullRequest', onPr(number), 400]),
+    ['submitPullRequest', { ...onQueue, pr: { number: '1' } }, 400],
+    ['submitPullRequest', { ...onPr(1), repo: 'acme/web' }, 400],
+    ['submitPullRequest', { ...onPr(1), repo: { ...repo, host: '' } }, 400],
+    ['submitPullRequest', onPr(1, { priority: 'soon' }), 400],
+    ['submitPullRequest', onPr(1, { noBatch: 'yes' }), 400],
+    ['setImpactedTargets', onPr(1, { impactedTargets: 'all' }), 400],
+    ['setImpactedTargets', onPr(1, { impactedTargets: [1] }), 400],
+    ['setImpactedTargets', onPr(1, { impactedTargets: [] }), 200, 400],
+    ['updateQueue', { ...onQueue, concurrency: 0 }, 400],
+    ['updateQueue', { ...onQueue, mode: 'double' }, 400],
+    ['updateQueue', { ...onQueue, state: 'SWITCHING_MODES' }, 400],
+    ['createQueue', { repo, targetBranch: 'next', concurrency: 0 }, 400],
+    ...['submitPullRequest', 'getQueue', 'updateQueue', 'deleteQueue', 'setImpactedTargets'].map(
+      (operation): Refused => [operation, { ...elsewhere, pr: { number: 1, sha: '4f2a' } }, 404],
+    ),
+    ...['getSubmittedPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest'].map(
+      (operation): Refused => [operation, onPr(1), 404],
+    ),
+    ['getMergeQueueTestingDetails', onPr(1), 404, 400],
+    ['getMergeQueueTestingDetails', { ...onQueue, testRunId: 'none' }, 404],
+    ['flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id: unknownId }, 404],
+    ['flaky-tests/list-failing-tests', { ...failing(noon - day, noon), repo: { ...repo, name: 'x' } }, 404],
+  ])('answers to %s with what is not valid or does not exist: %j', (operation, body, ofBoth, ofHosted) => {
+    expect(open().status(operation, body)).toBe(dialect === 'both' ? ofBoth : (ofHosted ?? ofBoth))
   })
 
   it('creates a queue once and deletes it only when it is empty', () => {

@@ -25,13 +25,6 @@ const walk = (flags: string, pages: Pages, setting: Setting = {}) =>
   })
 const two: Pages = token => (token === '' ? { ids: ['a', 'b'], next: 'p2' } : { ids: ['c'] })
 
-test('-o ndjson prints each record in one line, with its own text', async () => {
-  const record = '{"id":"a","n":1.0,"big":90071992547409931234,"at":"\\u00e9\\/"}'
-  const answer = () => ({ body: `{"tests":[${record},{ "id":\n"b" }],"page":{"next_page_token":""}}` })
-  const { out } = await mergeq(`flaky list ${where} -o ndjson`, { answer })
-  expect(out).toBe(`${record}\n{"id":"b"}\n`)
-})
-
 test.each(['list', 'quarantined', 'unhealthy'])(
   'an answer of flaky %s without its list, page or valid token ends with 15 and a whole sentence',
   async command => {

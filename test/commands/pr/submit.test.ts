@@ -279,22 +279,6 @@ describe('a submission that the service refuses because the pull request is in t
   })
 })
 
-test('every receipt says whether the pull request was submitted; null if that is not known', async () => {
-  const submit = async (status?: number, read?: number) => {
-    const { out } = await runWithHistory('pr submit 7 --json', {
-      pulls: { 7: [] },
-      fault: (_, operation) => {
-        const failing = operation === 'submitPullRequest' ? status : read
-        return failing === undefined ? undefined : { status: failing }
-      },
-    })
-    return documentsIn(out).map(({ ok, delivery, submitted }) => ({ ok, delivery, submitted }))
-  }
-  expect(await submit()).toEqual([{ ok: true, delivery: 'confirmed', submitted: true }])
-  expect(await submit(400)).toEqual([{ ok: false, delivery: 'not-applied', submitted: false }])
-  expect(await submit(503, 503)).toEqual([{ ok: false, delivery: 'unknown', submitted: null }])
-})
-
 describe('a submission whose base is another branch', () => {
   const record = (base: string, doesBaseBranchMatch: boolean) => ({
     prNumber: 7,

@@ -15,12 +15,21 @@ describe('queue check', () => {
     entry(prNumber, state, { stateChangedAt: ago(milliseconds) })
   const check = (flags: string, setting: Setting = {}) => mergeq(`queue check ${flags}`, { env, ...setting })
 
-  test.each<readonly [document: JsonObject, most: number, ok: boolean, reason: string]>([
-    [queue('running', entry(1, 'pending')), 1, true, '1 pull request queued, within the limit of 1'],
-    [queue('running', entry(1, 'pending')), 0, false, '1 pull request queued, over the limit of 0'],
-    [{}, 0, true, '0 pull requests queued, within the limit of 0'],
-  ])('the depth of %j with the limit %i passes: %s', (document, most, ok, reason) => {
-    expect(checkDepth(document, most)).toEqual({ check: 'max-depth', ok, reason })
+  const one = queue('running', entry(1, 'pending'))
+  test.each([
+    [checkDepth(one, 1), 'max-depth', true, '1 pull request queued, within the limit of 1'],
+    [checkDepth(one, 0), 'max-depth', false, '1 pull request queued, over the limit of 0'],
+    [checkDepth({}, 0), 'max-depth', true, '0 pull requests queued, within the limit of 0'],
+    [checkNotReady(3, 3), 'max-not-ready', true, '3 pull requests not ready, within the limit of 3'],
+    [checkNotReady(1, 0), 'max-not-ready', false, '1 pull request not ready, over the limit of 0'],
+    [
+      checkNotReady(undefined, 9),
+      'max-not-ready',
+      false,
+      'the metrics do not say how many pull requests are not ready',
+    ],
+  ])('a limit: %j', (found, check, ok, reason) => {
+    expect(found).toEqual({ check, ok, reason })
   })
 
   test.each([
@@ -72,14 +81,6 @@ describe('queue check', () => {
       reason,
       ...(summary === reason ? {} : { summary }),
     })
-  })
-
-  test.each([
-    [3, 3, true, '3 pull requests not ready, within the limit of 3'],
-    [1, 0, false, '1 pull request not ready, over the limit of 0'],
-    [undefined, 9, false, 'the metrics do not say how many pull requests are not ready'],
-  ])('%s not ready with the limit %i passes: %s', (count, most, ok, reason) => {
-    expect(checkNotReady(count, most)).toEqual({ check: 'max-not-ready', ok, reason })
   })
 
   const waiting = {

@@ -127,32 +127,6 @@ describe('queue watch of 60 queues', () => {
     expect([asked('r4'), asked('r5')]).toEqual([2, 1])
   })
 
-  test('survives an outage of 20 minutes, and loses nothing', async () => {
-    const pulls = Object.fromEntries(
-      names.map((name, index) => [name, [{ pr: index + 1, leftAt: noon + index * 30_000, to: 'merged' }]]),
-    )
-    const service = openService(pulls)
-    const isDown = () => service.clock.now >= noon + 5 * minute && service.clock.now < noon + 25 * minute
-    const { code, changes, err } = await service.watch('--for 40m --interval 1m', () =>
-      isDown() ? 'reset' : undefined,
-    )
-    // That of r0 left before the start.
-    expect({
-      code,
-      left: changes.map(({ pr }) => pr).sort((one, other) => Number(one) - Number(other)),
-    }).toEqual({
-      code: 0,
-      left: names.slice(1).map((_, index) => index + 2),
-    })
-    expect(new Set(changes.map(({ to }) => to))).toEqual(new Set(['MERGED']))
-    expect(err.match(/Still waiting.*|responds again/g)).toEqual([
-      'Still waiting: 60 of 60 queues were not read for up to 1m.',
-      'responds again',
-    ])
-    const rounds = service.requests.length / 60
-    expect(rounds).toBeLessThan(30)
-  })
-
   test('after restarts with --since no departure is lost, and none has a key of its own twice', async () => {
     let seed = 42
     const random = () => {
