@@ -52,22 +52,6 @@ describe('flaky link', () => {
       const sent = { test_case_id: tests[0]?.id }
       expect({ code, sent: asked(requests).at(-1) }).toMatchObject({ code: 0, sent })
     }
-    for (const [text, exit, said] of [
-      ['2b4e8d', 2, "2 tests match '2b4e8d'.\n  2b4e8d1c  facade (c)\n  2b4e8d1d  facade (d)\n"],
-      ['façade', 5, "No test that failed in the last 7 days matches 'façade'."],
-    ] as const) {
-      const { code, err, requests } = await start(text)
-      expect({ code, err, asked: requests.length }).toEqual({
-        code: exit,
-        err: expect.stringContaining(said),
-        asked: 1,
-      })
-    }
-    const dry = await start('2b4e8d1c --dry-run')
-    expect({ operation: JSON.parse(dry.out).operation, sent: dry.requests }).toEqual({
-      operation: 'flaky-tests/list-failing-tests',
-      sent: [],
-    })
   })
 
   describe('of a test with a ticket', () => {

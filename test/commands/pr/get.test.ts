@@ -197,10 +197,6 @@ describe('of several, a script gets a record of each', () => {
     expect((await print('-o csv')).out).toMatch(/^7,,.*pull\/7\r\n8,TESTING,.*pull\/8\r$/m)
   })
 
-  test('a terminal shows those that are known', async () => {
-    expect((await print('', { terminal: true })).out).not.toMatch(/#7\b/)
-  })
-
   test('one alone stays as the service sent it', async () => {
     const { out } = await mergeq(`pr get 8 ${where} --json`, { answer })
     expect(JSON.parse(out)).toEqual({ state: 'TESTING', prNumber: 8 })
