@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
-import { type Answer, mergeq, noon, openStory, type Seen } from '../../support/harness.ts'
+import { type Answer, mergeq, noon, type Seen } from '../../support/harness.ts'
 import { entry, queue, record } from '../../support/pr-explain.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
@@ -23,31 +23,36 @@ const notReadyMetrics = (count: number): Answer => ({
   body: `mq_awaiting_mergeability{repo="acme/web",branch="main",queue_type="main"} ${count}\n`,
 })
 
-test.each(['both', 'hosted'] as const)('each state has its verdict (%s)', async dialect => {
-  const scenario = { summary: '', scripts: [{ pr: 12, readyAfter: 86_400 }] }
-  const story = await openStory({ dialect, scenario })
-  const verdict = async () => JSON.parse((await story.mergeq('queue explain --json')).out)
-  expect(await verdict()).toMatchObject({ verdict: 'empty', head: null, notReady: 0, next: [] })
-  await story.mergeq('pr submit 12')
-  story.clock.now += 1_000
-  expect(await verdict()).toMatchObject({ verdict: 'waiting', depth: 0, notReady: 1, head: null })
-  await story.mergeq('pr submit 7')
-  story.clock.now += 1_000
-  expect(await verdict()).toMatchObject({
-    verdict: 'moving',
-    depth: 1,
-    head: { pr: 7, state: 'TESTING' },
-    testing: 1,
-    notReady: 1,
-    notReadyPullRequests: [{ pr: 12, reasons: expect.arrayContaining([expect.anything()]) }],
+const notReady = { prNumber: 12, state: 'not_ready', readiness: { requiresImpactedTargets: true } }
+const inMain = (state: string, ...entries: readonly JsonObject[]) => json(queue(state, entries))
+
+// Their words are in test/golden/screens/queue-explain.txt.
+test.each<readonly [verdict: string, read: Answer, notReady: readonly object[], more: object]>([
+  ['empty', inMain('RUNNING'), [], { head: null, notReady: 0, next: [] }],
+  ['waiting', inMain('RUNNING'), [notReady], { depth: 0, notReady: 1, head: null }],
+  [
+    'moving',
+    inMain('RUNNING', entry(7, 'TESTING', { stateChangedAt: ago(1_000) })),
+    [notReady],
+    { depth: 1, head: { pr: 7, state: 'TESTING' }, testing: 1, notReadyPullRequests: [{ pr: 12 }] },
+  ],
+  [
+    'paused',
+    inMain('PAUSED', entry(7, 'PENDING')),
+    [],
+    {
+      state: 'PAUSED',
+      reasons: expect.arrayContaining([{ code: 'queue-paused', message: expect.any(String) }]),
+      next: [{ command: 'mergeq queue resume' }],
+    },
+  ],
+])('the verdict %s', async (verdict, getQueue, pullRequests, more) => {
+  const { out } = await explain({
+    getQueue,
+    getSubmittedPullRequest: json(record('TESTING', { prNumber: 7 })),
+    listPullRequests: json({ pullRequests }),
   })
-  await story.mergeq('queue pause')
-  expect(await verdict()).toMatchObject({
-    verdict: 'paused',
-    state: 'PAUSED',
-    reasons: expect.arrayContaining([{ code: 'queue-paused', message: expect.any(String) }]),
-    next: [{ command: 'mergeq queue resume' }],
-  })
+  expect(JSON.parse(out)).toMatchObject({ verdict, ...more })
 })
 
 test('names the required check that never reported in the run of its head', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/base/errors.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { namesOf } from '../../support/queue-files.ts'
 
@@ -96,23 +95,6 @@ describe('queue pause --all', () => {
       typed: ['n'],
     })
     expect(err).toContain(text)
-  })
-
-  test('a signal names the queues that were done and those that were not', async () => {
-    const stop = new AbortController()
-    const disk = new Map<string, string>()
-    const answer = serve(({ path, body }) => {
-      if (!body.includes('"api"') || path.endsWith('getQueue')) return undefined
-      stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
-      return { status: 503 }
-    })
-    const { code, out, err } = await pause('--record s.json --yes', { disk, answer, signal: stop.signal })
-    expect({ code, recorded: JSON.parse(disk.get('s.json') ?? '').length }).toEqual({
-      code: 130,
-      recorded: 2,
-    })
-    expect(out).toMatch(/^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\tThe .*\.\n/)
-    expect(err).toContain('Stopped early. Done: main of acme/web. In progress: main of acme/api.\n')
   })
 
   test.each([
