@@ -49,14 +49,11 @@ function oracle(all: readonly JsonObject[]) {
       .filter(id => !ofRun(id).some(each => before.includes(String(each.outcome).toLowerCase())))
       .map(id => Math.max(0, ...timeOf(id)) / 60_000)
   /** The first of these words that a result of a run has, and `other` for any other word. */
+  const words = ['passed', 'failed', 'interrupted', 'cancelled'] as const
   const outcomes = { passed: 0, failed: 0, interrupted: 0, cancelled: 0, other: 0 }
   for (const id of ids) {
-    const words = new Set(ofRun(id).map(each => String(each.outcome).toLowerCase()))
-    if (words.has('passed')) outcomes.passed++
-    else if (words.has('failed')) outcomes.failed++
-    else if (words.has('interrupted')) outcomes.interrupted++
-    else if (words.has('cancelled')) outcomes.cancelled++
-    else outcomes.other++
+    const said = ofRun(id).map(each => String(each.outcome).toLowerCase())
+    outcomes[words.find(word => said.includes(word)) ?? 'other']++
   }
   const bisected = (word: string) => ids.filter(id => ofRun(id).some(each => each.bisection === word)).length
   const minutes = times.reduce((sum, time) => sum + time / 60_000, 0)
