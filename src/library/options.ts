@@ -21,11 +21,27 @@ export type OptionReader = (value: unknown) => unknown
 
 type SettingOption = keyof CommonOptions & SettingKey
 
+/** Returns a function that checks the type of a value, which a message names. */
+const ofType =
+  <T>(type: string, isOne: (value: unknown) => value is T) =>
+  (value: unknown): T => {
+    if (!isOne(value)) throw usageError(`The value must be of type ${type}.`)
+    return value
+  }
+
+const string = ofType('string', value => typeof value === 'string')
+const number = ofType('number', value => typeof value === 'number')
+const boolean = ofType('boolean', value => typeof value === 'boolean')
+const abortSignal = ofType('AbortSignal', value => value instanceof AbortSignal)
+
+/** A function that the library calls with `what`: `change: WaitChange`. */
+export const callback = (what: string): OptionReader =>
+  ofType(`(${what}) => void`, value => typeof value === 'function')
+
 const settingText =
   (name: SettingOption): OptionReader =>
   value => {
-    if (typeof value !== 'string') throw usageError('The value must be of type string.')
-    settingDefinitions[name].parse(value)
+    settingDefinitions[name].parse(string(value))
     return value
   }
 
@@ -43,27 +59,18 @@ export const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   baseUrl: settingText('baseUrl'),
   profile: settingText('profile'),
   timeout: value => settingText('timeout')(withUnit(value)),
-  retries(value) {
-    if (typeof value !== 'number') throw usageError('The value must be of type number.')
-    return String(settingDefinitions.retries.parse(String(value)))
-  },
+  retries: value => String(settingDefinitions.retries.parse(String(number(value)))),
   caFile: settingText('caFile'),
 }
 
 export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> = {
   ...settingReaders,
   token(value) {
-    if (typeof value !== 'string') throw usageError('The value must be of type string.')
-    return value.trim() === '' ? value : parseToken(value, 'option').value
+    const token = string(value)
+    return token.trim() === '' ? token : parseToken(token, 'option').value
   },
-  signal(value) {
-    if (!(value instanceof AbortSignal)) throw usageError('The value must be of type AbortSignal.')
-    return value
-  },
-  discover(value) {
-    if (typeof value !== 'boolean') throw usageError('The value must be of type boolean.')
-    return value
-  },
+  signal: abortSignal,
+  discover: boolean,
   maxConcurrent: integer(1, maxRequests).check,
   proxy(value) {
     const text = value instanceof URL ? value.href : value
@@ -72,10 +79,7 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
     if (text !== 'environment') checkProxy(text.includes('://') ? text : '', 'proxy')
     return text
   },
-  onNotice(value) {
-    if (typeof value !== 'function') throw usageError('The value must be of type (text: string) => void.')
-    return value
-  },
+  onNotice: callback('text: string'),
 }
 
 /** The settings that a client or a call gives, as texts. */

@@ -16,6 +16,7 @@ import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/opt
 import type { SubmitOptions } from '../wait/wait.ts'
 import type { WaitOptions } from '../wait/wait-state.ts'
 import {
+  callback,
   clientReaders,
   type GivenSettings,
   type OptionReader,
@@ -41,11 +42,7 @@ const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReade
   giveUpAfter: value => waitOptions.giveUpAfter.type.check(withUnit(value)),
   matchHead: headCommit.check,
   failOnPaused: toggle.check,
-  onChange(value) {
-    if (typeof value !== 'function')
-      throw usageError('The value must be of type (change: WaitChange) => void.')
-    return value
-  },
+  onChange: callback('change: WaitChange'),
   signal: clientReaders.signal,
 }
 
@@ -63,11 +60,7 @@ const landReaders: Readonly<Record<keyof LandPullRequestsOptions, OptionReader>>
   set: readSet,
   attempts: landOptions.attempts.type.check,
   resubmit: landOptions.resubmit.type.check,
-  onAttempt(value) {
-    if (typeof value !== 'function')
-      throw usageError('The value must be of type (attempt: LandAttempt) => void.')
-    return value
-  },
+  onAttempt: callback('attempt: LandAttempt'),
 }
 
 /** The options of a wait after their check. */
