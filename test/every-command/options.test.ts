@@ -237,10 +237,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
   },
   'pr restart': {
-    options: {
-      ...stopsOnError('pr restart'),
-      '--yes': { line: 'pr restart', setting: { spawn: checkout({ pr: 7 }) } },
-    },
+    options: { '--yes': { line: 'pr restart', setting: { spawn: checkout({ pr: 7 }) } } },
   },
   'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
