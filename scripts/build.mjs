@@ -216,10 +216,10 @@ const compressParser = {
 /**
  * Bundles the library without what only the program uses. What all of its methods need is in one file, because the
  * bundlers of other programs take it along; its parts are files of their own. library.cjs loads them with `require`, which
- * also works where there are no ES modules, and library.mjs with `import()`: what it loads is split off by bundlers. Writes
- * its types, too. Returns the paths of all bundled modules.
+ * also works where there are no ES modules, and library.mjs with `import()`: what it loads is split off by bundlers.
+ * `mergeq/testing` shares these files. Writes the types of both, too. Returns the paths of all bundled modules.
  */
-async function writeLibrary(folder, types) {
+async function writeLibrary(folder, types, testingTypes) {
   const input = name => join(src, 'library', `${name}.ts`)
   let core
   const isOfCore = (id, context) => {
@@ -233,6 +233,7 @@ async function writeLibrary(folder, types) {
     input: {
       library: input('index'),
       ...Object.fromEntries(libraryParts.map(part => [`library-${part}`, input(part)])),
+      testing: input('testing'),
     },
     output: {
       ...outputOptions,
@@ -272,23 +273,13 @@ async function writeLibrary(folder, types) {
     ),
   )
   writeTypes(folder, 'library', types)
-  return output.flatMap(({ moduleIds }) => moduleIds)
-}
-
-/** Bundles `mergeq/testing` into one file. Returns the paths of all bundled modules. */
-async function writeTesting(folder, types) {
-  const { output } = await build({
-    ...inputOptions,
-    input: join(src, 'library', 'testing.ts'),
-    output: { ...outputOptions, file: join(folder, 'testing.cjs'), codeSplitting: false },
-  })
-  const [{ exports, moduleIds }] = output
+  const { exports } = output.find(({ fileName }) => fileName === 'testing.cjs')
   writeFileSync(
     join(folder, 'testing.mjs'),
     `import testing from './testing.cjs'\n\nexport const { ${exports.join(', ')} } = testing\n`,
   )
-  writeTypes(folder, 'testing', types)
-  return moduleIds
+  writeTypes(folder, 'testing', testingTypes)
+  return output.flatMap(({ moduleIds }) => moduleIds)
 }
 
 function writeTypes(folder, name, types) {
@@ -339,8 +330,7 @@ try {
   const types = renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
   const packages = findPackages([
     ...(await bundleInto(folder)),
-    ...(await writeLibrary(folder, types)),
-    ...(await writeTesting(folder, renderTestingTypes())),
+    ...(await writeLibrary(folder, types, renderTestingTypes())),
   ])
   writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
   // The launcher prints these without loading the program.
