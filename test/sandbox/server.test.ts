@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { maxBodySize } from '../../src/api/limits.ts'
 import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -14,15 +14,11 @@ const onQueue = { repo, targetBranch: 'main' }
 const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
 
 describe('the server', () => {
-  const open: Sandbox[] = []
   const start = async (options: Partial<SandboxOptions> = {}) => {
     const sandbox = await startSandbox({ now: () => noon, ...options })
-    open.push(sandbox)
+    onTestFinished(() => sandbox.close())
     return sandbox
   }
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map(sandbox => sandbox.close()))
-  })
 
   /** Sends bytes to a port and returns what is received until the connection closes. */
   const sendRaw = (port: number, ...texts: readonly string[]) =>

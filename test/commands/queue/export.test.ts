@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
@@ -7,6 +6,7 @@ import { files } from '../../../src/host/files.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { testOnPosix } from '../../support/programs.ts'
 import { bodiesOf, live, namesOf, where } from '../../support/queue-files.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('export', () => {
   const exportOf = (queue: JsonObject, flags = '', setting: Setting = {}) =>
@@ -202,26 +202,23 @@ describe('export', () => {
     })
   })
 
+  const folder = temporaryFolder('mergeq-code-')
   testOnPosix(
     'a real file is replaced in one step: its mode and a link to it stay, and no other file is left',
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'mergeq-code-'))
-      try {
-        writeFileSync(join(folder, 'q.yaml'), 'old', { mode: 0o640 })
-        symlinkSync('q.yaml', join(folder, 'link.yaml'))
-        await files.replace(join(folder, 'link.yaml'), 'new\n')
-        await files.replace(join(folder, 'fresh.yaml'), 'fresh\n')
-        expect(readFileSync(join(folder, 'q.yaml'), 'utf8')).toBe('new\n')
-        expect(statSync(join(folder, 'q.yaml')).mode & 0o777).toBe(0o640)
-        symlinkSync('gone.yaml', join(folder, 'dangling.yaml'))
-        const dangling = files.replace(join(folder, 'dangling.yaml'), 'x')
-        await expect(dangling).rejects.toThrow('it is a link to a file that does not exist')
-        await expect(files.replace(folder, 'x')).rejects.toThrow('it is not a regular file')
-        await expect(files.replace(join(folder, 'no/q.yaml'), 'x')).rejects.toThrow('ENOENT')
-        expect(readdirSync(folder).sort()).toEqual(['dangling.yaml', 'fresh.yaml', 'link.yaml', 'q.yaml'])
-      } finally {
-        rmSync(folder, { recursive: true })
-      }
+      const at = (name: string) => join(folder, name)
+      writeFileSync(at('q.yaml'), 'old', { mode: 0o640 })
+      symlinkSync('q.yaml', at('link.yaml'))
+      await files.replace(at('link.yaml'), 'new\n')
+      await files.replace(at('fresh.yaml'), 'fresh\n')
+      expect(readFileSync(at('q.yaml'), 'utf8')).toBe('new\n')
+      expect(statSync(at('q.yaml')).mode & 0o777).toBe(0o640)
+      symlinkSync('gone.yaml', at('dangling.yaml'))
+      const dangling = files.replace(at('dangling.yaml'), 'x')
+      await expect(dangling).rejects.toThrow('it is a link to a file that does not exist')
+      await expect(files.replace(folder, 'x')).rejects.toThrow('it is not a regular file')
+      await expect(files.replace(at('no/q.yaml'), 'x')).rejects.toThrow('ENOENT')
+      expect(readdirSync(folder).sort()).toEqual(['dangling.yaml', 'fresh.yaml', 'link.yaml', 'q.yaml'])
     },
   )
 })

@@ -68,45 +68,25 @@ describe('`queue runs`', () => {
     expect([short.code, without.code]).toEqual([0, 0])
   })
 
-  test('ends as incomplete where a page is empty before the total', async () => {
-    const cut = service(4, offset => (offset === 2 ? { testingResults: [] } : {}))
-    const { code, out, err } = await runs('--page-size 2 --json', cut)
-    expect({ code, window: JSON.parse(out).window.complete }).toEqual({ code: 17, window: false })
-    expect(err).toContain('the service counted 4 results and returned 2')
-  })
-
-  test.each([
+  const twice = 'the service returned the same results twice'
+  test.each<readonly [how: string, page: (offset: number) => object, problem: string]>([
+    ['ends too early', at => (at === 2 ? { testingResults: [] } : {}), 'counted 4 results and returned 2'],
+    ['repeats a page', () => ({ testingResults: [result(0), result(1)] }), twice],
+    ['repeats an undated one', () => ({ testingResults: [{ prNumber: 1 }], totalItems: null }), twice],
     [
-      'repeats a page',
-      () => ({ testingResults: [result(0), result(1)] }),
-      'the service returned the same results twice',
-      2,
+      'gives too many',
+      at => ({ testingResults: [at, at + 1, at + 2].map(result) }),
+      'counted 4 results and returned 6',
     ],
     [
-      'repeats records without a time',
-      () => ({ testingResults: [{ prNumber: 1 }], totalItems: null }),
-      'the service returned the same results twice',
-      2,
+      'counts fewer',
+      at => ({ totalItems: 9 - at }),
+      'counted 9 results and then 7, so some may have been skipped',
     ],
-    [
-      'gives more than it counts',
-      (offset: number) => ({ testingResults: [offset, offset + 1, offset + 2].map(result) }),
-      'the service counted 4 results and returned 6',
-      2,
-    ],
-    [
-      'counts fewer from page to page',
-      (offset: number) => ({ totalItems: 9 - offset }),
-      'the service counted 9 results and then 7, so some may have been skipped',
-      2,
-    ],
-  ])('ends as incomplete where the service %s', async (_, pageAt, problem, requests) => {
-    const { code, out, err, pages } = await runs('--page-size 2 --json', service(4, pageAt))
-    expect({ code, window: JSON.parse(out).window.complete, requests: pages.length }).toEqual({
-      code: 17,
-      window: false,
-      requests,
-    })
+  ])('ends as incomplete where the service %s', async (_, page, problem) => {
+    const { code, out, err, pages } = await runs('--page-size 2 --json', service(4, page))
+    const { complete } = JSON.parse(out).window
+    expect({ code, complete, requests: pages.length }).toEqual({ code: 17, complete: false, requests: 2 })
     expect(err).toContain(problem)
   })
 

@@ -64,20 +64,12 @@ describe('the contents of a queue file', () => {
 
   test.each([
     [
-      'a name that every object has',
+      'names of any object',
       'settings: {__proto__: {a: 1}, constructor: 2}',
       '{"__proto__":{"a":1},"constructor":2}',
     ],
-    [
-      'words in any case',
-      'settings: {mode: PARALLEL, state: Paused}',
-      '{"mode":"parallel","state":"PAUSED"}',
-    ],
-    [
-      'CRLF and YAML 1.1',
-      '%YAML 1.1\r\n---\r\nsettings: {x: yes, batch: true}\r\n',
-      '{"x":"yes","batch":true}',
-    ],
+    ['any case', 'settings: {mode: PARALLEL, state: Paused}', '{"mode":"parallel","state":"PAUSED"}'],
+    ['CRLF, YAML 1.1', '%YAML 1.1\r\n---\r\nsettings: {x: yes, batch: true}\r\n', '{"x":"yes","batch":true}'],
     ['no settings', 'repo: acme/web', '{}'],
     ['a quoted << of an unknown setting', 'settings: {a: {"<<": 1}}', '{"a":{"<<":1}}'],
     ['JSON with tabs and escapes', '{\n\t"settings": {\n\t\t"a\\/b": "\\u0000"}}', '{"a/b":"\\u0000"}'],
