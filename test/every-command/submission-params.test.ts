@@ -1,15 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { type SubmissionValues, submissionParams } from '../../src/api/operations/pull-requests.ts'
+import { flagName } from '../../src/command/inputs.ts'
 import { mergeq, noon, type Seen } from '../support/harness.ts'
 import { clientOf, hostAt } from '../support/library-client.ts'
+import { operations } from '../support/operations.ts'
 
-/** A value for each param: as it is typed, and as the library takes it. */
-const examples: { readonly [K in keyof Required<SubmissionValues>]: readonly [string, SubmissionValues[K]] } =
-  {
-    priority: ['--priority high', 'high'],
-    noBatch: ['--no-batch', true],
-  }
-const names = Object.keys(submissionParams) as (keyof typeof examples)[]
+/** A value for each param, as the library takes it. */
+const values: SubmissionValues = operations.submitPullRequest.options
+const names = Object.keys(submissionParams) as (keyof SubmissionValues)[]
 
 /** A service whose pull request merges when it is submitted. */
 function service() {
@@ -31,7 +29,9 @@ const place = '-R acme/web -b main'
 
 describe('every way to submit sends every param', () => {
   test.each(names)('%s', async name => {
-    const [typed, value] = examples[name]
+    const value = values[name]
+    expect(value, 'the example in test/support/operations.ts').toBeDefined()
+    const typed = value === true ? flagName(name) : `${flagName(name)} ${value}`
     const bodies: Record<string, readonly string[]> = {}
     for (const line of ['pr submit 7', 'pr submit 7 --wait', 'pr land 7']) {
       const { answer, sent } = service()
