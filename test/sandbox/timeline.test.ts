@@ -172,18 +172,11 @@ describe('what the hosted service alone answers', () => {
     later(120)
     const { body } = send('listMergeQueueTestingResults', {})
     const rows = body.testingResults as readonly JsonObject[]
-    const short = rows.map(({ prNumber, outcome, cycleConclusion, bisection = '-' }) =>
-      [prNumber, outcome, cycleConclusion, bisection].join(' '),
-    )
-    expect(short.slice(-4)).toEqual([
-      '4 failed failed entered_bisection',
-      '3 failed merged entered_bisection',
-      '2 failed merged entered_bisection',
-      '1 failed merged entered_bisection',
-    ])
-    expect(short).toContain('4 failed failed in_bisection')
     expect(body.totalItems).toBe(rows.length)
-    expect(rows[0]).toMatchObject({ testRunId: expect.any(String), testingDurationMs: expect.any(Number) })
+    // Their outcomes are in test/golden/screens/queue-runs.txt.
+    const run = { testRunId: expect.any(String), testingDurationMs: expect.any(Number) }
+    expect(rows[0]).toMatchObject({ ...run, prNumber: 4, bisection: 'in_bisection' })
+    expect(rows.at(-1)).toMatchObject({ ...run, prNumber: 1, bisection: 'entered_bisection' })
     const page = send('listMergeQueueTestingResults', { take: 2, offset: 1 }).body.testingResults
     expect(page).toEqual(rows.slice(1, 3))
     const since = '2025-10-01T00:00:00Z'

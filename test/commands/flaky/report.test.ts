@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { failing, pages } from '../../support/flaky-list.ts'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 
@@ -197,10 +198,7 @@ describe('what a report refuses', () => {
     ['--format github -o csv', '--format'],
     ['--format github -o markdown', ''],
   ])('%s is a usage error that names %j, and nothing is sent', async (flags, name) => {
-    const { code, out, err, requests } = await report(flags, pages([]))
-    expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-    expect(err).toMatch(/"kind":"usage"|^mergeq: /)
-    expect(err).toContain(name)
+    expectUsageError(await report(flags, pages([])), name)
   })
 
   test('MERGEQ_OUTPUT is ignored', async () => {
