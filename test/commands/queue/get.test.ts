@@ -113,8 +113,6 @@ describe('queue get on a terminal', () => {
     expect(pipe).toMatchObject({ out: '', err: expect.stringMatching(/ 2 pull requests are not ready\.\n$/) })
     const page = await show(queue('RUNNING'), { terminal: false, line: 'queue get -o table' })
     expect(page.out).toContain('No pull requests are queued. 2 pull requests are not ready.\n')
-    const json = await show(queue('RUNNING'), { terminal: false, line: 'queue get --json' })
-    expect(paths(json.requests)).toEqual(['/v1/getQueue'])
     const watch = await show(queue('RUNNING'), { terminal: false, line: 'queue watch --for 1s' })
     expect(watch.err).toContain('2 pull requests are not ready.')
   })

@@ -132,23 +132,6 @@ describe('the numbers of a queue report', () => {
       }),
     )
   })
-
-  test('count a batch as one test run', () => {
-    const batch = [1, 2, 3].map(prNumber => ({
-      prNumber,
-      testRunId: 'a',
-      endedAt: '1970-01-01T00:00:01Z',
-      outcome: 'failed',
-      testingDurationMs: 600_000,
-    }))
-    const { runs, results, minutes, notMerged } = countResults(batch, range)
-    expect({ runs, results, minutes, failed: notMerged.failed }).toEqual({
-      runs: 1,
-      results: 3,
-      minutes: 10,
-      failed: { runs: 1, minutes: 10 },
-    })
-  })
 })
 
 describe('the range before', () => {
