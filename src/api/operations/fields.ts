@@ -179,6 +179,14 @@ export const named = <const Fields extends Readonly<Record<string, FieldOrType>>
   fields: Fields,
 ): RecordType<ObjectOf<Fields>> => ({ ...ownRecord(fields), name, summary })
 
+/** A record of the service. A field may be missing unless it is `required`. */
+export const sentRecord = (
+  name: string,
+  summary: string,
+  fields: RecordType['fields'],
+  base?: RecordType,
+): RecordType => ({ name, summary, fields, ...(base && { base }) })
+
 /** Names as an outline has them: `"repo","branch"`. */
 export const quoted = (fields: object): string =>
   Object.keys(fields)
@@ -207,46 +215,41 @@ export const queueNameFields = { repo: 'string', targetBranch: 'string' } as con
 export const failureFields = { exit: 'number', message: 'string' } as const
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
-export const entryRecord: RecordType = {
-  name: 'EnqueuedPullRequest',
-  summary: 'A pull request in the list of a queue.',
-  fields: {
-    prNumber: number,
-    prTitle: text,
-    prAuthor: text,
-    prSha: field('string', 'The head commit, which may be newer than the commit under test.'),
-    prBaseBranch: text,
-    state: field('PullRequestState'),
-    stateChangedAt: field('string', 'In ISO 8601.'),
-    priorityName: text,
-    priorityValue: field('number', 'From 0 (first) to 255 (last).'),
-    usedDefaultPriorityName: field('string', 'The name of the default priority, if it was used.'),
-    skipTheLine: field('boolean', 'Whether the priority is 0.'),
-    noBatch: field('boolean', 'Whether the pull request is tested alone, never in a batch.'),
-    id: field(
-      'string',
-      'The id of the queue entry; it stays the same if the pull request is cancelled and submitted again.',
-    ),
-  },
-}
+export const entryRecord = sentRecord('EnqueuedPullRequest', 'A pull request in the list of a queue.', {
+  prNumber: number,
+  prTitle: text,
+  prAuthor: text,
+  prSha: field('string', 'The head commit, which may be newer than the commit under test.'),
+  prBaseBranch: text,
+  state: field('PullRequestState'),
+  stateChangedAt: field('string', 'In ISO 8601.'),
+  priorityName: text,
+  priorityValue: field('number', 'From 0 (first) to 255 (last).'),
+  usedDefaultPriorityName: field('string', 'The name of the default priority, if it was used.'),
+  skipTheLine: field('boolean', 'Whether the priority is 0.'),
+  noBatch: field('boolean', 'Whether the pull request is tested alone, never in a batch.'),
+  id: field(
+    'string',
+    'The id of the queue entry; it stays the same if the pull request is cancelled and submitted again.',
+  ),
+})
 
-const readinessRecord: RecordType = {
-  name: 'Readiness',
-  summary: 'The conditions that a submitted pull request must meet before it is tested.',
-  fields: {
+const readinessRecord = sentRecord(
+  'Readiness',
+  'The conditions that a submitted pull request must meet before it is tested.',
+  {
     doesBaseBranchMatch: flag,
     requiresImpactedTargets: flag,
     hasImpactedTargets: flag,
     gitHubMergeability: field(words('unspecified', 'in_progress', 'mergeable', 'not_mergeable')),
   },
-}
+)
 
 /** A submitted pull request (docs/reference/service.md, "getSubmittedPullRequest"). */
-export const pullRequestRecord: RecordType = {
-  name: 'PullRequest',
-  summary: 'A submitted pull request.',
-  base: entryRecord,
-  fields: {
+export const pullRequestRecord = sentRecord(
+  'PullRequest',
+  'A submitted pull request.',
+  {
     state: required(field('PullRequestState')),
     isCurrentlySubmittedToQueue: field(
       'boolean',
@@ -260,7 +263,8 @@ export const pullRequestRecord: RecordType = {
       'The events of the pull request, newest first; present only if the request asked for them.',
     ),
   },
-}
+  entryRecord,
+)
 
 export const stacked = field('boolean', 'Whether the pull requests below it are tested and merged with it.')
 
@@ -289,106 +293,90 @@ export const listedPullRequestRecord: RecordType = {
 }
 
 /** A test run (docs/reference/service.md, "getMergeQueueTestingDetails"). */
-export const testRunRecord: RecordType = {
-  name: 'TestRun',
-  summary: 'A test run of a queue.',
-  fields: {
-    status: field(words('in_progress', 'succeeded', 'failed', 'cancelled')),
-    createdAt: field('string', 'In ISO 8601.'),
-    testBranch: text,
-    testBranchSha: text,
-    testedPullRequests: list(
-      {
-        name: 'TestedPullRequest',
-        summary: 'A pull request in a test run.',
-        fields: { prNumber: number, prUrl: text, title: text },
-      },
-      'The pull requests that the run tests; several in a batch.',
-    ),
-    checkSuites: list({
-      name: 'CheckSuite',
-      summary: 'A check suite of a test run.',
-      fields: {
-        checkRuns: list({
-          name: 'CheckRun',
-          summary: 'A check run of a test run.',
-          fields: {
-            name: text,
-            url: text,
-            status: field(words('QUEUED', 'IN_PROGRESS', 'COMPLETED')),
-            conclusion: field(
-              words(
-                'SUCCESS',
-                'FAILURE',
-                'NEUTRAL',
-                'SKIPPED',
-                'CANCELLED',
-                'TIMED_OUT',
-                'STALE',
-                'ACTION_REQUIRED',
-              ),
-              'Present once the status is `COMPLETED`.',
-            ),
-          },
-        }),
-      },
+export const testRunRecord = sentRecord('TestRun', 'A test run of a queue.', {
+  status: field(words('in_progress', 'succeeded', 'failed', 'cancelled')),
+  createdAt: field('string', 'In ISO 8601.'),
+  testBranch: text,
+  testBranchSha: text,
+  testedPullRequests: list(
+    sentRecord('TestedPullRequest', 'A pull request in a test run.', {
+      prNumber: number,
+      prUrl: text,
+      title: text,
     }),
-    statusChecks: list(
-      {
-        name: 'StatusCheck',
-        summary: 'A status check of a test run.',
-        fields: {
-          context: text,
+    'The pull requests that the run tests; several in a batch.',
+  ),
+  checkSuites: list(
+    sentRecord('CheckSuite', 'A check suite of a test run.', {
+      checkRuns: list(
+        sentRecord('CheckRun', 'A check run of a test run.', {
+          name: text,
           url: text,
-          state: field(words('SUCCESS', 'PENDING', 'FAILURE', 'ERROR')),
-        },
-      },
-      'All status changes, newest first: a context can have several entries.',
-    ),
-    requiredStatuses: field('readonly string[]'),
-    requiredStatusesSource: field(words('trunk_config', 'repo_provider_branch_protection', 'merge_instance')),
-    impactedTargetsForTestedPrs: field('readonly string[]', 'The targets of the tested pull requests.'),
-    impactedTargets: field(
-      'readonly string[]',
-      'The targets of the tested pull requests and of all pull requests that they build on.',
-    ),
-    dependentPrs: field(
-      'readonly number[]',
-      'The numbers of the pull requests that the run builds on without testing them.',
-    ),
-  },
-}
+          status: field(words('QUEUED', 'IN_PROGRESS', 'COMPLETED')),
+          conclusion: field(
+            words(
+              'SUCCESS',
+              'FAILURE',
+              'NEUTRAL',
+              'SKIPPED',
+              'CANCELLED',
+              'TIMED_OUT',
+              'STALE',
+              'ACTION_REQUIRED',
+            ),
+            'Present once the status is `COMPLETED`.',
+          ),
+        }),
+      ),
+    }),
+  ),
+  statusChecks: list(
+    sentRecord('StatusCheck', 'A status check of a test run.', {
+      context: text,
+      url: text,
+      state: field(words('SUCCESS', 'PENDING', 'FAILURE', 'ERROR')),
+    }),
+    'All status changes, newest first: a context can have several entries.',
+  ),
+  requiredStatuses: field('readonly string[]'),
+  requiredStatusesSource: field(words('trunk_config', 'repo_provider_branch_protection', 'merge_instance')),
+  impactedTargetsForTestedPrs: field('readonly string[]', 'The targets of the tested pull requests.'),
+  impactedTargets: field(
+    'readonly string[]',
+    'The targets of the tested pull requests and of all pull requests that they build on.',
+  ),
+  dependentPrs: field(
+    'readonly number[]',
+    'The numbers of the pull requests that the run builds on without testing them.',
+  ),
+})
 
 /** A sample of a metric, as `metrics --json` prints it. */
-export const sampleRecord: RecordType = {
-  name: 'Sample',
-  summary: 'One sample of a metric.',
-  fields: {
-    name: required(text),
-    type: usual('string'),
-    labels: required(open('{ readonly [label: string]: string }')),
-    value: required(field('number | string', 'A number, or the text `NaN`, `+Inf` or `-Inf`.')),
-  },
-}
+export const sampleRecord = sentRecord('Sample', 'One sample of a metric.', {
+  name: required(text),
+  type: usual('string'),
+  labels: required(open('{ readonly [label: string]: string }')),
+  value: required(field('number | string', 'A number, or the text `NaN`, `+Inf` or `-Inf`.')),
+})
 
 /** The window of a list, which mergeq adds. */
 export const windowField = (type: string): Field => ({ ...required(field(type)), isOurs: true })
 
-export const pullRequestListRecord: RecordType = {
-  name: 'PullRequestList',
-  summary: 'The pull requests of all pages as one list, each pull request once.',
-  fields: {
+export const pullRequestListRecord = sentRecord(
+  'PullRequestList',
+  'The pull requests of all pages as one list, each pull request once.',
+  {
     pullRequests: required(list(pullRequestRecord)),
     nextCursor: field('string | null', 'The cursor of the next page, if only one page was read.'),
     window: windowField('PullRequestWindow'),
   },
-}
+)
 
 /** A result of a finished test run (docs/reference/service.md, "listMergeQueueTestingResults"). */
-export const testingResultRecord: RecordType = {
-  name: 'TestRunResult',
-  summary: 'How a finished test run ended for one of its pull requests.',
-  fields: {
+export const testingResultRecord = sentRecord(
+  'TestRunResult',
+  'How a finished test run ended for one of its pull requests.',
+  {
     endedAt: field('string', 'In ISO 8601.'),
     prNumber: number,
     testRunId: text,
@@ -400,17 +388,17 @@ export const testingResultRecord: RecordType = {
     bisection: field(words('in_bisection', 'entered_bisection'), 'Its part in splitting a failed batch.'),
     testingDurationMs: field('number', 'In milliseconds, of whole seconds.'),
   },
-}
+)
 
-export const testingResultListRecord: RecordType = {
-  name: 'TestRunResultList',
-  summary: 'The results of all pages as one list, newest first.',
-  fields: {
+export const testingResultListRecord = sentRecord(
+  'TestRunResultList',
+  'The results of all pages as one list, newest first.',
+  {
     testingResults: required(list(testingResultRecord)),
     totalItems: number,
     window: windowField('TestRunWindow'),
   },
-}
+)
 
 /** A result as `queue runs` and `listTestRuns` give it. */
 export const listedTestingResultRecord: RecordType = {

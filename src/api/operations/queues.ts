@@ -4,7 +4,17 @@ import { withNormalizedState } from '../../domain/states.ts'
 import { defineOperation, inBody, queueParams } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
-import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
+import {
+  entryRecord,
+  type Field,
+  field,
+  list,
+  open,
+  type RecordType,
+  required,
+  sentRecord,
+  words,
+} from './fields.ts'
 import { type QueueSetting, queueSettings } from './queue-settings.ts'
 
 const { deleteRequiredStatuses: _, ...reportedSettings } = queueSettings
@@ -34,12 +44,12 @@ export const queueSettingsRecord: RecordType = {
 }
 
 /** A queue (docs/reference/service.md, "getQueue"). */
-export const queueRecord: RecordType = {
-  name: 'Queue',
-  summary: 'A queue: its state, its settings, and its pull requests in queue order.',
-  base: queueSettingsRecord,
-  fields: { enqueuedPullRequests: required(list(entryRecord)) },
-}
+export const queueRecord = sentRecord(
+  'Queue',
+  'A queue: its state, its settings, and its pull requests in queue order.',
+  { enqueuedPullRequests: required(list(entryRecord)) },
+  queueSettingsRecord,
+)
 
 /** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
 export function withNormalizedStates(document: JsonObject): JsonObject {
