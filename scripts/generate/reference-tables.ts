@@ -23,7 +23,7 @@ import { otherVariables } from '../../src/cli/command-doc.ts'
 import { queueWaitRecord } from '../../src/commands/queue/wait.ts'
 import { sources } from '../../src/config/sources.ts'
 import { reasonTable } from '../../src/domain/reasons/reason-table.ts'
-import { causerText } from '../../src/domain/reasons/reasons.ts'
+import { causerTexts } from '../../src/domain/reasons/reasons.ts'
 import { connectLimit } from '../../src/http/early-connection.ts'
 import { idleLimit } from '../../src/http/undici.ts'
 import { outputFormats } from '../../src/output/output-formats.ts'
@@ -194,7 +194,7 @@ const renderReasons = (state: keyof typeof reasonTable): string =>
       ([word, { by, again, meaning, advice = '', mayBeMerged = false }]) => [
         code(word),
         meaning.replace('{by}', ''),
-        by === 'unknown' ? 'not known' : causerText(by),
+        by === 'unknown' ? 'not known' : causerTexts[by],
         again === null ? '' : mayBeMerged ? `${code(again)}, may be merged` : code(again),
         advice,
       ],
@@ -210,7 +210,7 @@ const renderOtherReasons = (states: readonly (keyof typeof reasonTable)[]): stri
         code(state),
         code(word),
         meaning.replace('{by}', ''),
-        causerText(by),
+        causerTexts[by],
       ]),
     ),
   )

@@ -3,7 +3,7 @@ import type { CommandGroup, CommandRunner } from '../command/command.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host, InputLimit, Output } from '../host/host.ts'
-import { findFormat } from '../output/output-formats.ts'
+import { findFormat, printsData } from '../output/output-formats.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
 import { hasUnicode, shouldColor, textStyles, toAscii } from '../output/styled-text.ts'
@@ -60,7 +60,7 @@ export async function runMergeq(unfilteredHost: Host, groups: readonly CommandGr
       failure = await withMeantValues(failure, host.argv, run, groups)
     }
     // The settings are not read for this, so that errors in the settings can be reported too.
-    const json = findFormat(flagFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()).hasJsonErrors
+    const json = printsData(findFormat(flagFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()))
     const { createLogger } = await import('../output/logger.ts')
     const stack = host.env.MERGEQ_DEBUG === '1'
     const verbose = args.has('--verbose')

@@ -156,7 +156,7 @@ function createCommandLogger(
   return createLogger(err, {
     quiet,
     verbose,
-    json: format.hasJsonErrors,
+    json: printsData(format),
     stack: env.MERGEQ_DEBUG === '1',
     color: hasColor,
     styles: textStyles,

@@ -1,5 +1,6 @@
 import { extendError, isOutage, MergeqError } from '../base/errors.ts'
 import type { Host } from '../host/host.ts'
+import { printsData } from '../output/output-formats.ts'
 import { formatInstant, joinList, pluralize } from '../values/format.ts'
 import type { Cli } from './command.ts'
 
@@ -42,7 +43,7 @@ async function joinRateLimited(
   const end = endOfPause(limited, host)
   const until = end === undefined ? '' : `; it asks to wait until ${formatInstant(end)}`
   const sentence = `${first.details.host} reported that the rate limit was exceeded (429): ${were}${until}.`
-  if (options.format.hasJsonErrors) {
+  if (printsData(options.format)) {
     await logger.info(sentence)
     return errors
   }

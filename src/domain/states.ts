@@ -58,23 +58,15 @@ export function withNormalizedState(record: JsonObject): JsonObject {
 
 export const outcomes = ['ok', 'failed', 'cancelled', 'pending'] as const
 
-export function terminalOutcome(state: string): 'ok' | 'failed' | 'cancelled' | undefined {
-  switch (state) {
-    case 'MERGED':
-      return 'ok'
-    case 'FAILED':
-      return 'failed'
-    case 'CANCELLED':
-      return 'cancelled'
-    default:
-      return undefined
-  }
-}
+const terminalOutcomes: ReadonlyMap<string, 'ok' | 'failed' | 'cancelled'> = new Map([
+  ['MERGED', 'ok'],
+  ['FAILED', 'failed'],
+  ['CANCELLED', 'cancelled'],
+])
 
-export function isFailedOrCancelled(state: string): boolean {
-  const outcome = terminalOutcome(state)
-  return outcome === 'failed' || outcome === 'cancelled'
-}
+export const terminalOutcome = (state: string) => terminalOutcomes.get(state)
+
+export const isFailedOrCancelled = (state: string): boolean => ['FAILED', 'CANCELLED'].includes(state)
 
 /**
  * Returns the outcome of a pull request's record (docs/reference/cli.md, "Waiting"). FAILED and CANCELLED are

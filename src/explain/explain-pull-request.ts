@@ -5,7 +5,12 @@ import { get, getArray, getNumber, getString, type JsonObject } from '../base/js
 import { priorityName } from '../domain/priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../domain/queue-entries.ts'
 import type { Again } from '../domain/reasons/reason-table.ts'
-import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../domain/reasons/reasons.ts'
+import {
+  type Explained,
+  explainState,
+  isFailureOfTestRun,
+  submissionsAgain,
+} from '../domain/reasons/reasons.ts'
 import { isStacked } from '../domain/stacks.ts'
 import {
   isFailedOrCancelled,
@@ -218,7 +223,7 @@ function conclude(
 function concludeEnd(explained: Explained, showChecks: readonly Step[], targetBranch: string): Conclusion {
   const { words, sentence, known } = explained
   const { again, serviceReason, mayBeMerged } = words
-  const judged = assessAgain(again) ?? { safe: null, needsChange: false }
+  const judged = submissionsAgain[again ?? 'look']
   if (mayBeMerged) {
     const why = `Look at ${targetBranch} first: it may have merged. Do not submit it again before.`
     const wait: Step = { action: 'wait', why: 'Waits a moment for the merge to show.' }

@@ -1,4 +1,4 @@
-import { causerText } from '../domain/reasons/reasons.ts'
+import { causerTexts } from '../domain/reasons/reasons.ts'
 import { isFailedOrCancelled } from '../domain/states.ts'
 import { failedCheckText } from '../domain/test-run.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../output/styled-text.ts'
@@ -47,7 +47,7 @@ function causeLine({ state, reason, serviceReason, by }: Explanation): readonly 
   const word = shorten(serviceReason)
   if (reason?.includes(word)) return []
   const line =
-    by === 'unknown' ? `Who caused it is not known (${word}).` : `Caused by ${causerText(by)} (${word}).`
+    by === 'unknown' ? `Who caused it is not known (${word}).` : `Caused by ${causerTexts[by]} (${word}).`
   const start = line.indexOf('(')
   return [[`  ${line.slice(0, start)}`, styled(line.slice(start), 'dim')]]
 }

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, stringifyJson } from '../base/json.ts'
-import type { FormatThatPrints } from './output-formats.ts'
+import type { FormatOfRows } from './output-formats.ts'
 import { sanitizeLine } from './sanitize.ts'
 import { colorizeState } from './styled-text.ts'
 import { type Column, cellsOf, type Writer } from './view.ts'
@@ -42,7 +42,7 @@ const tsv = (columns: readonly Column[], rows: readonly JsonObject[], color: boo
   return rows.map(row => `${cellsOf(columns, row).map(cellText).join('\t')}\n`).join('')
 }
 
-const ndjson = (records: readonly JsonObject[]): string =>
+export const ndjson = (records: readonly JsonObject[]): string =>
   records.map(record => `${stringifyJson(record)}\n`).join('')
 
 /**
@@ -88,26 +88,16 @@ export const markdownHead = (columns: readonly Pick<Column, 'title' | 'format'>[
 const markdownRows = (columns: readonly Column[], rows: readonly JsonObject[]): string =>
   rows.map(row => `| ${cellsOf(columns, row).map(markdownCell).join(' | ')} |\n`).join('')
 
-/** A JSON list that is written while its records arrive. */
-export interface JsonList {
-  /** Writes records. Nothing is written before the first record. */
-  add(records: readonly JsonObject[]): Promise<void>
-  /** Ends the list and writes the other members of its document, if it has a document around it. */
-  end(around?: JsonObject): Promise<void>
-  /** Whether records were written and the list has not ended. */
-  isOpen(): boolean
-}
-
 /**
- * Creates a JSON list, which is the whole document or, with a `key`, a member of it. The output equals
- * `stringifyJson` of the document.
+ * Creates a JSON list that is written while its records arrive: the whole document or, with a `key`, a member of it. The
+ * output equals `stringifyJson` of the document. Nothing is written before the first record.
  */
-function createJsonList(writer: Writer, pretty: boolean, key?: string): JsonList {
+export function createJsonList(writer: Writer, pretty: boolean, key?: string) {
   const [lineBreak, space] = pretty ? [key === undefined ? '\n' : '\n  ', ' '] : ['', '']
   const start = key === undefined ? '[' : `{${lineBreak}${stringifyJson(key)}:${space}[`
   let isEmpty = true
   return {
-    async add(records) {
+    async add(records: readonly JsonObject[]) {
       await writeParts(writer, records, part => {
         const items = stringifyJson(part, pretty).slice(1, pretty ? -2 : -1)
         const before = isEmpty ? start : ','
@@ -115,7 +105,7 @@ function createJsonList(writer: Writer, pretty: boolean, key?: string): JsonList
         return `${before}${pretty ? items.replaceAll('\n', lineBreak) : items}`
       })
     },
-    async end(around = {}) {
+    async end(around: JsonObject = {}) {
       const rest = key === undefined ? '' : `,${stringifyJson(around, pretty).slice(1)}`
       await writer.write(`${isEmpty ? start : lineBreak}]${rest}\n`)
       isEmpty = true
@@ -124,30 +114,13 @@ function createJsonList(writer: Writer, pretty: boolean, key?: string): JsonList
   }
 }
 
-interface DocumentWriter {
-  document(document: Json, isIndented: boolean): string
-  /** Creates a list that is the whole document or, with a `key`, a member of it. */
-  list(writer: Writer, isIndented: boolean, key?: string): JsonList
-}
-
 interface RowWriter {
   /** Returns what is above the rows; `names` are the names of selected fields. */
   head?(columns: readonly Column[], names?: readonly string[]): string | Promise<string>
   body(columns: readonly Column[], rows: readonly JsonObject[], color: boolean): string | Promise<string>
 }
 
-export const documentWriters: Readonly<Record<FormatThatPrints<'document'>, DocumentWriter>> = {
-  json: {
-    document: (document, isIndented) => `${stringifyJson(document, isIndented)}\n`,
-    list: createJsonList,
-  },
-}
-
-export const recordWriters: Readonly<
-  Record<FormatThatPrints<'records'>, (records: readonly JsonObject[]) => string>
-> = { ndjson }
-
-export const rowWriters: Readonly<Record<FormatThatPrints<'rows'>, RowWriter>> = {
+export const rowWriters: Readonly<Record<FormatOfRows, RowWriter>> = {
   table: { body: tsv },
   csv: {
     head: (columns, names) => csv([names ?? columns.map(csvName)]),

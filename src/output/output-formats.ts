@@ -4,7 +4,6 @@
  *
  * - `prints`: a whole `document`, `records` one at a time, or `rows` under columns. Lists and changes that
  *   arrive over time cannot be printed as one document.
- * - `hasJsonErrors`: errors on standard error are JSON objects.
  * - `isForPeople`: a person reads it: it is drawn on a terminal, and a text of the service is not parsed.
  * - `isWide`: rows may have more columns than a terminal has room for.
  */
@@ -13,7 +12,6 @@ export const outputFormats = [
     name: 'table',
     summary: 'a table on a terminal; on a pipe, the same rows as tab-separated values without a header',
     prints: 'rows',
-    hasJsonErrors: false,
     isForPeople: true,
     isWide: false,
   },
@@ -21,7 +19,6 @@ export const outputFormats = [
     name: 'json',
     summary: 'the document from the service, or for a change its result (a receipt); indented on a terminal',
     prints: 'document',
-    hasJsonErrors: true,
     isForPeople: false,
     isWide: false,
   },
@@ -29,7 +26,6 @@ export const outputFormats = [
     name: 'ndjson',
     summary: 'one record per line, written as it arrives',
     prints: 'records',
-    hasJsonErrors: true,
     isForPeople: false,
     isWide: false,
   },
@@ -37,7 +33,6 @@ export const outputFormats = [
     name: 'csv',
     summary: 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped',
     prints: 'rows',
-    hasJsonErrors: false,
     isForPeople: false,
     isWide: true,
   },
@@ -45,7 +40,6 @@ export const outputFormats = [
     name: 'markdown',
     summary: 'a Markdown table',
     prints: 'rows',
-    hasJsonErrors: false,
     isForPeople: false,
     isWide: false,
   },
@@ -53,11 +47,8 @@ export const outputFormats = [
 
 export type OutputFormat = (typeof outputFormats)[number]
 
-/** The names of the formats that print documents, records or rows. */
-export type FormatThatPrints<P extends OutputFormat['prints']> = Extract<
-  OutputFormat,
-  { readonly prints: P }
->['name']
+/** The names of the formats that print rows. */
+export type FormatOfRows = Extract<OutputFormat, { readonly prints: 'rows' }>['name']
 
 export const formats: readonly OutputFormat['name'][] = outputFormats.map(({ name }) => name)
 
@@ -65,5 +56,5 @@ export const formats: readonly OutputFormat['name'][] = outputFormats.map(({ nam
 export const findFormat = (name: string | undefined): OutputFormat =>
   outputFormats.find(format => format.name === name) ?? outputFormats[0]
 
-/** Whether a format prints JSON. */
+/** Whether a format prints JSON; its errors on standard error are JSON, too. */
 export const printsData = ({ prints }: OutputFormat): boolean => prints !== 'rows'

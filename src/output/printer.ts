@@ -1,5 +1,5 @@
-import { formatJson, type JsonObject, parseJson } from '../base/json.ts'
-import { documentWriters, recordWriters, rowWriters, writeParts } from './formats.ts'
+import { formatJson, type JsonObject, parseJson, stringifyJson } from '../base/json.ts'
+import { createJsonList, ndjson, rowWriters, writeParts } from './formats.ts'
 import type { OutputFormat } from './output-formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { renderLines } from './styled-text.ts'
@@ -90,9 +90,9 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     const { records, document = list => list } = result
     switch (format.prints) {
       case 'document':
-        return writer.write(documentWriters[format.name].document(document(selectFields(records)), pretty))
+        return writer.write(`${stringifyJson(document(selectFields(records)), pretty)}\n`)
       case 'records':
-        return writeParts(writer, selectFields(records), recordWriters[format.name])
+        return writeParts(writer, selectFields(records), ndjson)
       case 'rows': {
         if (isDrawn) return draw(selection === undefined ? screenOf(result) : rowsOf(result))
         const { head, body } = rowWriters[format.name]
@@ -127,7 +127,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     end,
     list(key) {
       if (format.prints !== 'document') return { add, end, isOpen: () => false }
-      const list = documentWriters[format.name].list(writer, pretty, key)
+      const list = createJsonList(writer, pretty, key)
       return {
         ...list,
         async add({ records }) {

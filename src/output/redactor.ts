@@ -66,20 +66,10 @@ function endsOfCharacter(character: string, text: string, start: number): readon
   return ends
 }
 
-/** Returns where a form that begins at an index of a text ends, or -1. */
+/** Returns where a form, in any spelling, that begins at an index of a text ends, or -1. */
 function endOfForm(form: string, text: string, start: number): number {
-  for (let index = 0; index < form.length; index++) {
-    const first = text[start + index]
-    if (first === '%' || first === '\\') return endOfSpellings(form, index, text, start + index)
-    if (first !== form[index]) return -1
-  }
-  return start + form.length
-}
-
-/** Returns where the rest of a form, in any spelling, ends, or -1. */
-function endOfSpellings(form: string, from: number, text: string, start: number): number {
   let ends: readonly number[] = [start]
-  for (let index = from; index < form.length && ends.length > 0; index++) {
+  for (let index = 0; index < form.length && ends.length > 0; index++) {
     const next = ends.flatMap(end => endsOfCharacter(form.charAt(index), text, end))
     ends = next.length > 1 ? [...new Set(next)] : next
   }

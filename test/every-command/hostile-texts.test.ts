@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/base/errors.ts'
 import { renderReport } from '../../src/commands/flaky/report.ts'
-import { type FormatThatPrints, outputFormats } from '../../src/output/output-formats.ts'
+import { type FormatOfRows, outputFormats } from '../../src/output/output-formats.ts'
 // Loaded before its test: it is shown while a service takes its time.
 import '../../src/output/spinner.ts'
 import { anyCharacter } from '../support/any-character.ts'
@@ -66,7 +66,7 @@ const formatsOfRows = {
   table: { flags: '-o table', due: { code: 0, format: 'table' }, heads: 1 },
   csv: { flags: '-o csv', due: { code: 0, format: 'csv' }, heads: 1 },
   markdown: { flags: '-o markdown', due: { code: 0, format: 'markdown' }, heads: 2 },
-} satisfies Record<FormatThatPrints<'rows'>, Format>
+} satisfies Record<FormatOfRows, Format>
 const { table: drawn, csv: inCsv, markdown: inMarkdown } = formatsOfRows
 const formats: readonly Format[] = [onPipe, onTerminal, ...Object.values(formatsOfRows)]
 const jsonFormats = ['json', 'ndjson'] as const

@@ -251,21 +251,6 @@ function suggestOwners(owner: string, known: readonly string[]): EmptyListHint {
   return { sentence: `No test is owned by ${owner}.`, hint, isMistake: nearest.length > 0 }
 }
 
-/** Returns the filters of a list by what its params say, and the hint for an owner without tests. */
-function filtersOf(filters: TestFilters, nameOf: NameOf, filePath?: string) {
-  const { owner } = filters
-  const owners = new Set<string>()
-  const isHiddenBy = hiddenBy(filters, nameOf, filePath)
-  return {
-    hiddenBy(test: JsonObject) {
-      for (const other of ownersOf(test)) owners.add(other)
-      return isHiddenBy(test)
-    },
-    hintIfEmpty: () =>
-      owner === undefined || isOneOf(owner, owners) ? undefined : suggestOwners(owner, [...owners].sort()),
-  }
-}
-
 const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
 
 interface TestFilters {
@@ -276,19 +261,30 @@ interface TestFilters {
   readonly path?: TextMatcher | undefined
 }
 
-/** Returns the name of the filter that hides a test, if one does; `filePath` is the member with the path of its file. */
-const hiddenBy =
-  ({ owner, quarantined, minFailureRate, name, path }: TestFilters, nameOf: NameOf, filePath = 'file_path') =>
-  (test: JsonObject): string | undefined => {
-    if (owner !== undefined && !isOneOf(owner, ownersOf(test))) return nameOf('owner')
-    if (quarantined !== undefined && get(test, 'quarantined') !== quarantined)
-      return nameOf('quarantined', quarantined)
-    if (minFailureRate !== undefined && numberIn(test, 'failure_rate_last_7d') < minFailureRate)
-      return nameOf('minFailureRate')
-    if (name !== undefined && !name.test(getString(test, 'name') ?? '')) return nameOf('name')
-    if (path !== undefined && !path.test(getString(test, filePath) ?? '')) return nameOf('path')
-    return undefined
+/** The filters of a list, and the hint for an owner without tests; `filePath` is the member with the path of a file. */
+function filtersOf(
+  { owner, quarantined, minFailureRate, name, path }: TestFilters,
+  nameOf: NameOf,
+  filePath = 'file_path',
+) {
+  const owners = new Set<string>()
+  return {
+    /** Returns the name of the filter that hides a test, if one does. */
+    hiddenBy(test: JsonObject): string | undefined {
+      for (const other of ownersOf(test)) owners.add(other)
+      if (owner !== undefined && !isOneOf(owner, ownersOf(test))) return nameOf('owner')
+      if (quarantined !== undefined && get(test, 'quarantined') !== quarantined)
+        return nameOf('quarantined', quarantined)
+      if (minFailureRate !== undefined && numberIn(test, 'failure_rate_last_7d') < minFailureRate)
+        return nameOf('minFailureRate')
+      if (name !== undefined && !name.test(getString(test, 'name') ?? '')) return nameOf('name')
+      if (path !== undefined && !path.test(getString(test, filePath) ?? '')) return nameOf('path')
+      return undefined
+    },
+    hintIfEmpty: () =>
+      owner === undefined || isOneOf(owner, owners) ? undefined : suggestOwners(owner, [...owners].sort()),
   }
+}
 
 /** The members beside the records in the one document for all pages; `window` says what they cover. */
 function envelopeOf(

@@ -6,7 +6,16 @@ import { isFailedOrCancelled, stateOf } from '../states.ts'
 import { isInconclusive, type TestRun } from '../test-run.ts'
 import { actorOfEvent, detailOfState, eventOfState, reasonOfEvent, submissionEvent } from '../timeline.ts'
 import { type Again, type Causer, type Reason, reasonTable } from './reason-table.ts'
-import type { ServiceWords } from './service-words.ts'
+
+/** The words of the service, as every command gives them in JSON. */
+export interface ServiceWords {
+  readonly serviceReason: string | null
+  readonly by: Causer | null
+  readonly actor: string | null
+  readonly again: Again | null
+  /** Null if a wait could not read the words. */
+  readonly mayBeMerged: boolean | null
+}
 
 /** What is known of why a pull request is in its state. */
 export interface Explained {
@@ -86,26 +95,18 @@ export function explainState(record: JsonObject, run?: TestRun): Explained {
   const state = stateOf(record)
   const explained = explainEvent(state, eventOf(record))
   if (explained.words.serviceReason !== null || !isFailedOrCancelled(state)) return explained
-  const { words } = explained
-  if (state === 'CANCELLED') return { ...explained, words: { ...words, by: 'unknown' } }
-  if (isInconclusive(run))
-    return {
-      ...explained,
-      words: { ...words, by: 'unknown', again: 'later' },
-      sentence: 'Its tests did not finish.',
-    }
-  const causes = getArray({ causes: detailOfState(record, 'failureCausingStatuses') ?? null }, 'causes')
-  if ((run?.failingChecks ?? causes).length > 0)
-    return {
-      ...explained,
-      words: { ...words, by: 'author', again: 'after-change' },
-      sentence: 'A required check failed.',
-    }
-  return {
+  const judged = (by: Causer, again: Again | null, sentence: string | null): Explained => ({
     ...explained,
-    words: { ...words, by: 'unknown' },
-    sentence: 'The service does not say why it failed.',
-  }
+    words: { ...explained.words, by, again },
+    sentence,
+  })
+  const { again } = explained.words
+  if (state === 'CANCELLED') return judged('unknown', again, explained.sentence)
+  if (isInconclusive(run)) return judged('unknown', 'later', 'Its tests did not finish.')
+  const causes = getArray({ causes: detailOfState(record, 'failureCausingStatuses') ?? null }, 'causes')
+  return (run?.failingChecks ?? causes).length > 0
+    ? judged('author', 'after-change', 'A required check failed.')
+    : judged('unknown', again, 'The service does not say why it failed.')
 }
 
 /** Whether a failure is one of the test run, so that its failing checks explain it. */
@@ -115,25 +116,19 @@ export const isFailureOfTestRun = ({ words: { serviceReason } }: Explained): boo
     serviceReason,
   )
 
-/** Whether a new submission is safe, and whether it needs a change first; undefined while it is in the queue. */
-export function assessAgain(
-  again: Again | null,
-): { readonly safe: boolean | null; readonly needsChange: boolean } | undefined {
-  switch (again) {
-    case 'later':
-      return { safe: true, needsChange: false }
-    case 'after-change':
-      return { safe: true, needsChange: true }
-    case 'look':
-      return { safe: null, needsChange: false }
-    case 'no':
-      return { safe: false, needsChange: true }
-    default:
-      return undefined
-  }
+/** Whether a new submission is safe, and whether it needs a change first; null is not known. */
+export const submissionsAgain: Readonly<
+  Record<Again, { readonly safe: boolean | null; readonly needsChange: boolean }>
+> = {
+  later: { safe: true, needsChange: false },
+  'after-change': { safe: true, needsChange: true },
+  look: { safe: null, needsChange: false },
+  no: { safe: false, needsChange: true },
+  queued: { safe: null, needsChange: false },
+  done: { safe: null, needsChange: false },
 }
 
-const causers: Readonly<Record<Causer, string>> = {
+export const causerTexts: Readonly<Record<Causer, string>> = {
   author: 'the pull request itself',
   ahead: 'a pull request ahead of it',
   queue: 'the queue',
@@ -146,9 +141,7 @@ const causers: Readonly<Record<Causer, string>> = {
   unknown: 'nobody known',
 }
 
-export const causerText = (by: Causer): string => causers[by]
-
-const answers: Readonly<Record<Again, string>> = {
+export const againTexts: Readonly<Record<Again, string>> = {
   later: 'later',
   'after-change': 'after a change',
   look: 'look first',
@@ -156,8 +149,6 @@ const answers: Readonly<Record<Again, string>> = {
   queued: 'it is in the queue',
   done: 'it has merged',
 }
-
-export const againText = (again: Again): string => answers[again]
 
 /** Who submitted a pull request: the login of the last submission, and the author, as far as they are known. */
 export function submitters(record: JsonObject): {

@@ -7,7 +7,7 @@ import { printRequests } from '../../../command/dry-run.ts'
 import { each } from '../../../command/each.ts'
 import { openPage } from '../../../command/open-page.ts'
 import { read } from '../../../command/send.ts'
-import { againText } from '../../../domain/reasons/reasons.ts'
+import { againTexts } from '../../../domain/reasons/reasons.ts'
 import { parseTestRun } from '../../../domain/test-run.ts'
 import type { Explanation, NextStep } from '../../../explain/explain-pull-request.ts'
 import {
@@ -127,7 +127,7 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
   for (const { command, why } of next) rows.push(['next', command === null ? why : `${command}  (${why})`])
   const { safe } = submitAgain
   const answer = safe === null ? 'unclear' : safe ? 'yes' : 'no'
-  const safety = verdict === 'dropped' && again !== null ? againText(again) : answer
+  const safety = verdict === 'dropped' && again !== null ? againTexts[again] : answer
   const why = submitAgain.why.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase()).replace(/\.$/, '')
   rows.push(['submit again', `${safety}: ${why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
