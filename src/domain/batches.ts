@@ -1,6 +1,6 @@
-import { get, getArray, type JsonObject } from '../base/json.ts'
+import { getArray, type JsonObject } from '../base/json.ts'
 import { joinTruncated } from '../values/format.ts'
-import { detailOf, eventsOfAttempt, reasonOfEvent, stateOfEvent } from './timeline.ts'
+import { detailOf, eventsOfAttempt, prNumbersIn, reasonOfEvent, stateOfEvent } from './timeline.ts'
 
 /** Whether an event says that a pull request waits because its failed batch is split. */
 export const isOfSplit = (event: JsonObject): boolean => reasonOfEvent(event) === 'bisection_required'
@@ -9,10 +9,8 @@ export const isOfSplit = (event: JsonObject): boolean => reasonOfEvent(event) ==
 export const wasSplit = (record: JsonObject): boolean => eventsOfAttempt(record).some(isOfSplit)
 
 /** Returns the numbers of the pull requests that the test run of an event tests; none if it does not say. */
-export function testedIn(event: JsonObject): readonly number[] {
-  const own = getArray({ tested: detailOf(event, 'testedPullRequests') ?? [] }, 'tested')
-  return own.map(tested => get(tested, 'prNumber')).filter(pr => typeof pr === 'number')
-}
+export const testedIn = (event: JsonObject): readonly number[] =>
+  prNumbersIn(getArray({ tested: detailOf(event, 'testedPullRequests') ?? [] }, 'tested'))
 
 /** Names pull requests: `#31 to #34` if each follows the one before, else `#31, #34`. */
 export function nameBatch(numbers: readonly number[]): string {

@@ -1,6 +1,6 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
 import { joinTruncated, shorten } from '../values/format.ts'
-import { detailOf, eventsOfAttempt } from './timeline.ts'
+import { detailOf, eventsOfAttempt, prNumbersIn } from './timeline.ts'
 
 /**
  * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
@@ -115,9 +115,13 @@ export const testRunOfEvent = (event: JsonObject): string | undefined =>
     .map(findId)
     .find(isTestRunId)
 
+/** Returns the numbers of the pull requests that a test run tests. */
+export const testedBy = (run: JsonObject): readonly number[] =>
+  prNumbersIn(getArray(run, 'testedPullRequests'))
+
 /** Whether a test run concerns a pull request; true also for a run that names no pull requests at all. */
 export function testsPullRequest(run: JsonObject, pr: number): boolean {
-  const tested = getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber'))
+  const tested = testedBy(run)
   return tested.length === 0 || tested.includes(pr) || getArray(run, 'dependentPrs').includes(pr)
 }
 
@@ -172,8 +176,6 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     }
     return [...found.values()]
   }
-  const numbers = (values: readonly Json[]) =>
-    values.flatMap(value => (typeof value === 'number' ? [value] : []))
   return {
     id,
     status: getString(run, 'status')?.toLowerCase() ?? null,
@@ -182,10 +184,8 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     startedAt: getString(run, 'createdAt'),
     pending: withResult(undefined).map(({ name }) => name),
     awaitingApproval: [...new Set(checks.filter(isAwaitingApproval).map(nameOfCheck))],
-    tested: numbers(
-      getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber') ?? null),
-    ),
-    builtOn: numbers(getArray(run, 'dependentPrs')),
+    tested: testedBy(run),
+    builtOn: getArray(run, 'dependentPrs').filter(pr => typeof pr === 'number'),
     isOfSplit: /-bisection[^/]*$/.test(getString(run, 'testBranch') ?? ''),
   }
 }

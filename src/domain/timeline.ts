@@ -1,6 +1,6 @@
 // The events of a pull request (docs/reference/service.md, "Timeline"). Where the service puts the parts of an event is
 // only partly known: each may stand in the event itself or in any object in it.
-import { getArray, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../base/json.ts'
 import { normalizeState, stateOf, terminalOutcome } from './states.ts'
 
 /** Who caused an event. A person without a known name has an empty login. */
@@ -28,6 +28,10 @@ export function detailOf(event: JsonObject | undefined, key: string): Json | und
   const objects = [event, ...Object.values(event).filter(isObject)]
   return objects.find(object => Object.hasOwn(object, key) && object[key] !== null)?.[key]
 }
+
+/** Returns the numbers of pull requests, each an object with its `prNumber`. */
+export const prNumbersIn = (pullRequests: readonly Json[]): readonly number[] =>
+  pullRequests.map(pullRequest => get(pullRequest, 'prNumber')).filter(pr => typeof pr === 'number')
 
 /** The normalized state of an event, which may call FAILED `failure`; empty if it has none. */
 export function stateOfEvent(event: JsonObject): string {

@@ -36,7 +36,7 @@ export interface PrinterOptions {
 }
 
 /** A list whose records arrive over time. */
-export interface ResultList {
+interface ResultList {
   add(result: Result): Promise<void>
   /** Ends the list and writes the other members of its document, if it has a document around it. */
   end(around?: JsonObject): Promise<void>

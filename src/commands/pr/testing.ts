@@ -3,7 +3,7 @@ import { getPartialPullRequest } from '../../api/operations/partial-pull-request
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { tryRead } from '../../api/reads/extra-reads.ts'
 import { extendError, failureOrThrow, type MergeqError } from '../../base/errors.ts'
-import { get, getArray, getString, type JsonObject } from '../../base/json.ts'
+import { get, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { argsForPullRequest, pullRequestOption, webOption } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
@@ -18,6 +18,7 @@ import {
   isRequiredCheck,
   missingStatuses,
   readChecks,
+  testedBy,
   testRunOf,
   unreportedStatuses,
 } from '../../domain/test-run.ts'
@@ -85,9 +86,7 @@ const pageOf = (checks: readonly JsonObject[]): string | undefined =>
   [...checks.filter(isFailedCheck), ...checks].map(check => getString(check, 'url')).find(Boolean)
 
 function testedSpans(run: JsonObject, repo: Repository): Pieces {
-  const numbers = getArray(run, 'testedPullRequests')
-    .map(tested => get(tested, 'prNumber'))
-    .filter(pr => typeof pr === 'number')
+  const numbers = testedBy(run)
   if (numbers.length === 0) return ['of unknown pull requests']
   return ['of ', ...joinSpans(numbers.map(pr => linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))))]
 }
@@ -111,31 +110,26 @@ function checkLines(run: JsonObject, checks: readonly JsonObject[], now: number)
       ]
     },
   )
-  const linkOf = (check: JsonObject) => linkSpan(nameOf(check), getString(check, 'url'))
+  const groupLine = (state: string, group: readonly JsonObject[], words: string): StyledLine => {
+    const links = group.map(check => linkSpan(nameOf(check), getString(check, 'url')))
+    return ['  ', signSpan(state), ' ', ...joinSpans(links), words]
+  }
   const awaiting = checks.filter(isAwaitingApproval)
-  const wait = awaiting.length === 1 ? 'waits' : 'wait'
-  const awaitingLines: readonly StyledLine[] =
-    awaiting.length === 0
-      ? []
-      : [
-          [
-            '  ',
-            signSpan('PENDING'),
-            ' ',
-            ...joinSpans(awaiting.map(linkOf)),
-            ` ${wait} for a manual approval`,
-          ],
-        ]
+  const wait = `${awaiting.length === 1 ? 'waits' : 'wait'} for a manual approval`
   const others = checks.filter(check => !isFailedCheck(check) && !isAwaitingApproval(check))
   const groups = [...new Set(others.map(stateOfCheck))].map((state): StyledLine => {
-    const links = others.filter(check => stateOfCheck(check) === state).map(linkOf)
-    const words = stateStyle(state)?.style === 'green' ? '' : ` ${wordsSpan(state).text}`
-    return ['  ', signSpan(state), ' ', ...joinSpans(links), words]
+    const group = others.filter(check => stateOfCheck(check) === state)
+    return groupLine(state, group, stateStyle(state)?.style === 'green' ? '' : ` ${wordsSpan(state).text}`)
   })
   const age = missingStatuses(run).length === 0 ? undefined : elapsedSince(getString(run, 'createdAt'), now)
   const duration = age === undefined ? '' : ` for ${formatAge(age)}`
   const unreported = unreportedStatuses(run).map(name => `  ? ${shorten(name)} has not reported${duration}`)
-  return [...failed, ...awaitingLines, ...groups, ...unreported]
+  return [
+    ...failed,
+    ...(awaiting.length === 0 ? [] : [groupLine('PENDING', awaiting, ` ${wait}`)]),
+    ...groups,
+    ...unreported,
+  ]
 }
 
 function testRunLines(

@@ -8,11 +8,7 @@ export type QueueHistogram =
   | `timeIn ${string}`
 
 /** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
-type QueueNumber =
-  | ('depth' | 'earlierDepth' | 'awaitingMergeability' | 'testing' | 'restarts')
-  | ('merged' | 'failed' | 'cancelled')
-
-const numberSeries = new Map<string, QueueNumber>([
+const numbers = [
   ['mq_depth_current', 'depth'],
   ['mq_queue_depth_current', 'earlierDepth'],
   ['mq_awaiting_mergeability', 'awaitingMergeability'],
@@ -21,7 +17,11 @@ const numberSeries = new Map<string, QueueNumber>([
   ['mq_pr_conclusions_1h_total merged', 'merged'],
   ['mq_pr_conclusions_1h_total failed', 'failed'],
   ['mq_pr_conclusions_1h_total cancelled', 'cancelled'],
-])
+] as const
+
+type QueueNumber = (typeof numbers)[number][1]
+
+const numberSeries = new Map<string, QueueNumber>(numbers)
 
 const histogramSeries = new Map<string, QueueHistogram>([
   ['mq_pr_time_in_queue_1h_seconds', 'timeInQueue'],

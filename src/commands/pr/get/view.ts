@@ -2,13 +2,21 @@ import type { ParamValues } from '../../../api/operation.ts'
 import type { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getNumber, getString, type JsonObject, stringifyJson } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
+import { forPerson } from '../../../command/send.ts'
 import { isOfSplit, nameBatch, testedIn } from '../../../domain/batches.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { explainEvent } from '../../../domain/reasons/reasons.ts'
 import { isStacked } from '../../../domain/stacks.ts'
-import { isFailedOrCancelled, stateOf, terminalOutcome } from '../../../domain/states.ts'
+import {
+  canResume,
+  isFailedOrCancelled,
+  stateOf,
+  stateWords,
+  terminalOutcome,
+} from '../../../domain/states.ts'
 import { testRunOfEvent } from '../../../domain/test-run.ts'
 import { eventsOf, stateOfEvent } from '../../../domain/timeline.ts'
+import { describeEstimate, readEstimate } from '../../../explain/estimate.ts'
 import { orUnknownReason } from '../../../explain/findings.ts'
 import { readinessFindings } from '../../../explain/readiness.ts'
 import { factLines, linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
@@ -21,8 +29,7 @@ import {
   withPlaceColumns,
 } from '../../../output/view.ts'
 import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts'
-import { placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
-import { describeTimeToMerge } from './time-to-merge.ts'
+import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
 
 const maxTextLength = 200
 
@@ -106,23 +113,33 @@ function estimateText(record: JsonObject): string {
       : stringifyJson(value)
 }
 
-/** `page` is its URL, `place` its position in the queue. */
+/** With the grounds, or why that is not known; undefined if nothing is known, and for anyone but a person. */
+async function describeTimeToMerge(
+  pullRequest: PullRequest,
+  queue: JsonObject,
+  cli: Cli,
+): Promise<string | undefined> {
+  const state = stateOf(queue)
+  if (canResume(state)) return `not known: the queue is ${stateWords(state)}`
+  const now = cli.serviceTime.startedAt()
+  const estimate = await forPerson(cli, () => readEstimate(pullRequest, queue, cli.client(), now))
+  return estimate == null ? undefined : describeEstimate(estimate)
+}
+
+interface SheetDetails {
+  /** The URL of the pull request. */
+  readonly page: string | undefined
+  /** Its position in the queue. */
+  readonly place: string
+  readonly time: string | undefined
+  readonly targetBranch: string
+  readonly now: number
+}
+
 function pullRequestSheet(
   record: JsonObject,
   pr: number | undefined,
-  {
-    page,
-    place,
-    time,
-    targetBranch,
-    now,
-  }: {
-    readonly page: string | undefined
-    readonly place: string
-    readonly time: string | undefined
-    readonly targetBranch: string
-    readonly now: number
-  },
+  { page, place, time, targetBranch, now }: SheetDetails,
 ): readonly StyledLine[] {
   const state = stateOf(record)
   const [title, head] = [shortText(record, 'prTitle'), shortText(record, 'prSha')]
