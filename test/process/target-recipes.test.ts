@@ -3,8 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { git, place, sh, type Variables } from '../support/documentation-runs.ts'
-import { bareEnvironment, launcher } from '../support/programs.ts'
-import { startTestServer } from '../support/service.ts'
+import { bareEnvironment } from '../support/programs.ts'
 
 const script = resolve('docs/recipes/impacted-targets.mjs')
 const root = join(place, 'targets')
@@ -97,73 +96,19 @@ const table = /<!-- changed files -->\n\n([\s\S]*?)\n\n<!--/.exec(
 )
 const [header = [], , ...rows] = (table?.[1] ?? '').split('\n').map(row => row.slice(2, -2).split(' | '))
 
-/** How a run of the script ended, and what it printed. */
-interface ScriptResult {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
 const env: Variables = { ...bareEnvironment(root), PATH: `${programs}:${process.env.PATH}` }
 const run = (words: readonly string[], cwd: string, more: Variables = {}) =>
   sh([process.execPath, script, ...words], cwd, { ...env, ...more })
 
-/**
- * Checks out one branch after the other, runs the script there for one tool after the other in this one process, and
- * prints how each ended: most rows need no tool, and then the start of Node takes longer than the script. What the script
- * asks git about a branch is the same for all tools, and asked once.
- */
-const runAll = `
-import programs from 'node:child_process'
-import { syncBuiltinESMExports } from 'node:module'
-import { pathToFileURL } from 'node:url'
-const { branches, tools } = JSON.parse(process.argv[2])
-const { execFileSync } = programs
-const [folder, results, { stdout, stderr }] = [process.cwd(), {}, process]
-const print = stdout.write.bind(stdout)
-let asked = {}
-programs.execFileSync = (program, words, options) => {
-  if (program !== 'git' || words[0] === 'worktree') return execFileSync(program, words, options)
-  return (asked[words.join(' ')] ??= execFileSync(program, words, options))
-}
-syncBuiltinESMExports()
-for (const branch of branches) {
-  process.chdir(folder)
-  execFileSync('git', ['checkout', '-q', branch])
-  asked = {}
-  results[branch] = {}
-  for (const tool of tools) {
-    const said = { out: '', err: '' }
-    stdout.write = text => { said.out += text }
-    stderr.write = text => { said.err += text }
-    process.chdir(folder)
-    process.exitCode = 0
-    process.argv.splice(2, Infinity, tool, 'base')
-    await import(pathToFileURL(${JSON.stringify(script)}) + '?' + branch + tool)
-    results[branch][tool] = { code: process.exitCode, ...said }
-  }
-}
-process.exitCode = 0
-print(JSON.stringify(results))
-`
-
-/** What a row of the table says about the changed file: its path, and where it was moved to or that it was deleted. */
-function changeOf(changed: string) {
-  const [, path = '', moved] = /^`([^`]+)`(?:, moved to `([^`]+)`)?/.exec(changed) ?? []
-  return { path, moved, isDeleted: changed.endsWith(', deleted'), text: `${files[path] ?? ''}\n` }
-}
-
-/** A checkout with a branch for each row, whose commit changes what the row names. */
+/** A checkout with a branch for each row of the table, whose commit changes what the row names. */
 function createBranches(changes: readonly string[], folder: string): void {
   cpSync(origin, folder, { recursive: true })
   const commits = changes.map((changed, index) => {
-    const { path, moved, isDeleted, text } = changeOf(changed)
-    const change =
-      moved !== undefined
-        ? `R ${path} ${moved}`
-        : isDeleted
-          ? `D ${path}`
-          : `M 100644 inline ${JSON.stringify(path)}\ndata ${Buffer.byteLength(text)}\n${text}`
+    const [, path = '', moved] = /^`([^`]+)`(?:, moved to `([^`]+)`)?/.exec(changed) ?? []
+    const text = `${files[path] ?? ''}\n`
+    let change = `M 100644 inline ${JSON.stringify(path)}\ndata ${Buffer.byteLength(text)}\n${text}`
+    if (moved !== undefined) change = `R ${path} ${moved}`
+    else if (changed.endsWith(', deleted')) change = `D ${path}`
     const head = `commit refs/heads/row${index}\ncommitter Ada <ada@example.com> 0 +0000\ndata 6\nChange`
     return `${head}\nfrom refs/heads/base^0\n${change}\n`
   })
@@ -183,7 +128,6 @@ function commitRow(changed: string, folder: string): void {
 
 beforeAll(() => {
   mkdirSync(programs, { recursive: true })
-  writeFileSync(join(root, 'all.mjs'), runAll)
   for (const [name, text] of Object.entries(tools))
     writeFileSync(join(programs, name), `#!/bin/sh\n[ -z "$MERGEQ_TOKEN" ] || exit 9\n${text}\n`, {
       mode: 0o755,
@@ -202,45 +146,33 @@ describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
   const asNpm = ['npm', 'pnpm', 'yarn', 'turbo', 'nx']
   const folder = join(root, 'work')
 
-  test('the table has all tools', () =>
-    expect(header).toEqual(['changed file', 'folders', 'npm', 'go', 'bazel', 'pants']))
-
   describe('the table', () => {
-    let results: Readonly<Record<string, Readonly<Record<string, ScriptResult>>>> = {}
-    beforeAll(async () => {
-      rmSync(folder, { recursive: true, force: true })
+    beforeAll(() =>
       createBranches(
         rows.map(([changed = '']) => changed),
         folder,
-      )
-      const tools = header.slice(1).flatMap(column => (column === 'npm' ? asNpm : [column]))
-      const request = JSON.stringify({ branches: rows.map((_, index) => `row${index}`), tools })
-      const words = [process.execPath, join(root, 'all.mjs'), request]
-      const { code, out, err } = await sh(words, folder, { ...env, MERGEQ_TOKEN: 'secret' })
-      expect({ code, err }).toEqual({ code: 0, err: '' })
-      results = JSON.parse(out)
-    }, 90_000)
+      ),
+    )
 
-    test.each(rows.map((row, index) => [row[0] ?? '', row, index] as const))('%s', (_, row, index) => {
-      const due = Object.fromEntries(
-        header
-          .slice(1)
-          .flatMap((column, at) =>
-            (column === 'npm' ? asNpm : [column]).map(tool => [tool, row[at + 1] ?? '']),
-          ),
-      )
-      const found = Object.entries(results[`row${index}`] ?? {}).map(([tool, { code, out, err }]) => {
-        expect({ tool, said: err !== '' }).toEqual({ tool, said: out === '"ALL"\n' })
-        return [tool, code === 0 ? shortOf(out) : err]
+    test.each(rows.map((row, index) => [row[0] ?? '', row, index] as const))('%s', async (_, row, index) => {
+      git(folder, 'checkout', `row${index}`)
+      // Where a file is not placed by its name alone, all tools with workspaces find the same.
+      const toolsOf = (column: string) => (column === 'npm' && row[1] === 'packages' ? asNpm : [column])
+      const due = header
+        .slice(1)
+        .flatMap((column, at) => toolsOf(column).map(tool => [tool, row[at + 1] ?? ''] as const))
+      const found = due.map(async ([tool]) => {
+        const { code, out, err } = await run([tool, 'base'], folder, { MERGEQ_TOKEN: 'secret' })
+        expect({ tool, code, said: err !== '' }).toEqual({ tool, code: 0, said: out === '"ALL"\n' })
+        return [tool, shortOf(String(out))]
       })
-      expect(Object.fromEntries(found)).toEqual(due)
+      expect(await Promise.all(found)).toEqual(due)
     })
   })
 
   test.each([
     ['folders', '`ALL/b.js`', '["ALL"]\n', ''],
     ['folders', '`\nNONE/b.js`', '"ALL"\n', 'ALL:  NONE/b.js has a line break in its name\n'],
-    ['npm', '`packages/site/a\r.js`', '"ALL"\n', 'ALL: packages/site/a .js has a line break in its name\n'],
   ])('%s after %j prints %j', async (tool, changed, out, err) => {
     commitRow(changed, folder)
     expect(await run([tool, 'base'], folder)).toMatchObject({ code: 0, out, err })
@@ -253,46 +185,28 @@ describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
     expect(await run(['npm', 'base'], folder, real)).toMatchObject({ code: 0, out: '["app","lib"]\n' })
   })
 
-  test.each([
-    ['bazel', 'bazel-diff'],
-    ['folders', 'git'],
-  ])('%s prints nothing if %s fails after some output', async (tool, failing) => {
+  test('prints nothing if a tool fails after some output', async () => {
     commitRow('`packages/lib/index.js`', folder)
     const broken = join(root, 'broken')
-    rmSync(broken, { recursive: true, force: true })
     mkdirSync(broken)
-    writeFileSync(join(broken, failing), '#!/bin/sh\necho "[]"\nexit 1\n', { mode: 0o755 })
-    const { code, out, err } = await run([tool, 'base'], folder, { PATH: `${broken}:${env.PATH}` })
+    writeFileSync(join(broken, 'bazel-diff'), '#!/bin/sh\necho "[]"\nexit 1\n', { mode: 0o755 })
+    const { code, out, err } = await run(['bazel', 'base'], folder, { PATH: `${broken}:${env.PATH}` })
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(/^impacted-targets\.mjs: /m)
-    expect(await run([tool, 'nowhere'], folder)).toMatchObject({ code: 1, out: '' })
   })
 
-  test('sends what was printed, and never an empty list', async () => {
-    const server = await startTestServer({ answer: () => ({ body: 'OK' }) })
-    writeFileSync(join(programs, 'mergeq'), `#!/bin/sh\nexec '${launcher}' "$@"\n`, { mode: 0o755 })
-    const setting = {
-      MERGEQ_BASE_URL: server.baseUrl(),
-      MERGEQ_TOKEN: 'secret',
-      MERGEQ_REPO: 'acme/web',
-      MERGEQ_TARGET_BRANCH: 'main',
-      MERGEQ_PR: '7',
-      MERGEQ_SHA: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
-    }
-    const send = async (text: string) => {
-      const before = server.requests.length
+  test('sends what was printed, and nothing of a file that is empty', async () => {
+    writeFileSync(join(programs, 'mergeq'), '#!/bin/sh\necho "$@"\nexit 7\n', { mode: 0o755 })
+    const send = (text: string) => {
       writeFileSync(join(root, 'targets.json'), text)
-      const { code } = await run(['send', 'targets.json'], root, setting)
-      const sent = server.requests.slice(before).map(({ body }) => JSON.parse(body).impactedTargets)
-      return { code, sent }
+      return run(['send', 'targets.json'], root)
     }
-    for (const targets of ['ALL', [], ['NONE']])
-      expect(await send(JSON.stringify(targets))).toEqual({ code: 0, sent: [targets] })
-    for (const text of ['', '["app"', 'app\n', '[""]', '{"a":1}'])
-      expect({ text, sent: (await send(text)).sent }).toEqual({ text, sent: [] })
-    expect(await send('')).toMatchObject({ code: 1 })
-    await server.close()
-    expect(await send('"ALL"\n')).toMatchObject({ code: 7 })
-    expect(await run(['bogus', 'base'], folder)).toMatchObject({ code: 2, out: '' })
+    for (const [text, words] of [
+      ['"ALL"', '--all'],
+      ['[]', '--none'],
+      ['["app"]', '--from-json targets.json'],
+    ] as const)
+      expect(await send(text)).toMatchObject({ code: 7, out: `pr targets ${words}\n` })
+    expect(await send('')).toMatchObject({ code: 1, out: '' })
   })
 })
