@@ -85,7 +85,7 @@ function readAssignments(path: string): Variables {
   return Object.fromEntries([...assignments].map(([, name, , long, short]) => [name, long ?? short]))
 }
 
-/** A program that records its words and answers from files: gh-view.json, gh-list.json, gh-permission.json, gh-events.json. */
+/** A program that records its words and answers from files, such as gh-view.json. */
 const gh = `case "$1 $2" in
   'pr view') file=gh-view.json ;;
   'pr list') file=gh-list.json ;;
@@ -120,9 +120,8 @@ function breakPrograms(folder: string): void {
 export interface Runner {
   readonly env: Variables
   readonly context?: Context
-  /** What GitHub says of a pull request. */
-  readonly view?: { readonly headRefOid: string; readonly baseRefName?: string }
-  readonly permission?: string
+  /** What GitHub answers: the view of a pull request, the list of those with a label, a permission, the events of one. */
+  readonly gh?: Readonly<Partial<Record<'view' | 'list' | 'permission' | 'events', object>>>
   /** Whether npm installs, and not a link. */
   readonly installs?: boolean
   /** The step whose programs all fail. */
@@ -145,8 +144,9 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
   for (const [name, script] of Object.entries(own))
     writeFileSync(at(`programs/${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   breakPrograms(at('broken'))
-  writeFileSync(at('gh-view.json'), JSON.stringify(runner.view ?? { headRefOid: head }))
-  writeFileSync(at('gh-permission.json'), JSON.stringify({ permission: runner.permission ?? 'write' }))
+  const view = { headRefOid: head, baseRefName: 'main' }
+  for (const [name, answer] of Object.entries({ view, permission: { permission: 'write' }, ...runner.gh }))
+    writeFileSync(at(`gh-${name}.json`), JSON.stringify(answer))
   const assigned: Record<string, string> = {}
   const found: Record<string, { readonly outputs: Variables }> = {}
   const logs: string[] = []
