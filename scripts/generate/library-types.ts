@@ -7,7 +7,9 @@ import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { clientOperations } from '../../src/api/operations/index.ts'
 import { exitCodeList } from '../../src/base/errors.ts'
 import { iteratorName } from '../../src/library/method-names.ts'
+import { landParams, type WaitParam, waitParams, watchParams } from '../../src/library/wait-options.ts'
 import { sandboxTypes } from '../../src/values/sandbox.ts'
+import { pullRequest } from '../../src/values/types.ts'
 import { attemptRecord, changeRecord, landResultRecord, queueChangeRecord } from '../../src/wait/records.ts'
 
 /** The name of a method, and its operation. */
@@ -82,21 +84,44 @@ const optionsName = (method: string): string => `${capitalized(method)}Options`
 const isRequired = (operation: Operation, name: string): boolean =>
   operation.params[name]?.required === true && operation.params[name]?.setting === undefined
 
+/** Declares an option, with its range, its unit and its default. */
+function declareOption(
+  name: string,
+  { type, summary, default: usual, note }: WaitParam<unknown>,
+  isNeeded: boolean,
+): string {
+  const { declaration, expected } = type
+  const range = expected.startsWith('a whole number')
+    ? `, ${expected.replace(/^a whole number (?:of )?/, '')}`
+    : ''
+  const or = expected.includes(' or ') ? ',' : ' or'
+  const unit = declaration === 'number | string' ? `: milliseconds${or} ${expected} such as \`30s\`` : ''
+  const text = `${summary}${range}${unit}${usual === undefined ? '' : `; \`${usual}\` by default`}`
+  const about = [withPeriod(text), note ?? []].flat().join(' ')
+  const value = declaration.includes('=>') ? `(${declaration})` : declaration
+  return `${comment(about, '  ')}  readonly ${name}${isNeeded ? '' : '?'}: ${value}${isNeeded ? '' : ' | undefined'}\n`
+}
+
+/** Declares the options of a method that waits. */
+const declareWaitOptions = (
+  method: string,
+  params: Readonly<Record<string, WaitParam<unknown>>>,
+  bases: string,
+): string =>
+  `${comment(`Options of \`${method}\`.`)}export interface ${optionsName(method)} extends ${bases} {\n${Object.entries(
+    params,
+  )
+    .map(([name, param]) => declareOption(name, param, param.required === true))
+    .join('')}}\n`
+
 function declareOptions([method, operation]: Method): string {
   const hasBody = operationMethod(operation.route) === 'POST'
   const own = Object.entries(operation.params).filter(
     ([name]) => !commonOptions.includes(name) && !(name === 'branch' && !hasBody),
   )
-  const lines = own.map(([name, { type, summary }]) => {
-    const declaration = name === 'pr' ? 'PullRequestReference' : type.declaration
-    const required = isRequired(operation, name)
-    const range =
-      name !== 'pr' && type.expected.startsWith('a whole number')
-        ? `, ${type.expected.replace(/^a whole number (?:of )?/, '')}`
-        : ''
-    const text = withPeriod(`${summary}${range}`)
-    return `${comment(text, '  ')}  readonly ${name}${required ? '' : '?'}: ${declaration}${required ? '' : ' | undefined'}\n`
-  })
+  const lines = own.map(([name, param]) =>
+    declareOption(name, name === 'pr' ? { ...param, type: pullRequest } : param, isRequired(operation, name)),
+  )
   return `${comment(`Options of \`${method}\`.`)}export interface ${optionsName(method)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}}\n`
 }
 
@@ -165,6 +190,13 @@ export function renderLibraryTypes(source: string): string {
     declareErrorKind,
     ...[...records.values()].map(declareRecord),
     ...methods.map(declareOptions),
+    declareWaitOptions('waitForPullRequests', waitParams, 'CommonOptions'),
+    declareWaitOptions(
+      'landPullRequests',
+      landParams,
+      "WaitForPullRequestsOptions, Omit<SubmitPullRequestOptions, 'pr'>",
+    ),
+    declareWaitOptions('watchQueue', watchParams, 'CommonOptions'),
     `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...methods.map(declareMethod), ...methods.filter(([, { pages }]) => pages !== undefined).map(declareIterator), waitMethod, landMethod, watchMethod].join('')}}\n`,
     declareCreateClient,
   ].join('\n')

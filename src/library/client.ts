@@ -11,19 +11,14 @@ import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
 import { type IteratorName, iteratorName } from './method-names.ts'
 import { call, iterate, sendCall } from './methods.ts'
 import { clientReaders, readOptions, toPublicError } from './options.ts'
-import type {
-  ClientOptions,
-  LandPullRequestsOptions,
-  WaitForPullRequestsOptions,
-  WatchQueueOptions,
-} from './types.ts'
+import type { ClientOptions } from './types.ts'
 
 /** The methods of a client. The published types, which the build makes, say what each takes and returns. */
 export type Client = Readonly<Record<ClientOperationName, (options?: object) => Promise<JsonObject>>> &
   Readonly<Record<IteratorName, (options?: object) => AsyncGenerator<JsonObject, void>>> & {
-    waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly JsonObject[]>
-    landPullRequests(options: LandPullRequestsOptions): Promise<readonly JsonObject[]>
-    watchQueue(options?: WatchQueueOptions): AsyncGenerator<JsonObject, void>
+    waitForPullRequests(options: object): Promise<readonly JsonObject[]>
+    landPullRequests(options: object): Promise<readonly JsonObject[]>
+    watchQueue(options?: object): AsyncGenerator<JsonObject, void>
   }
 
 /** What only some methods need; loaded when they are called. */

@@ -13,7 +13,7 @@ import { parseToken } from '../config/token.ts'
 import { checkProxy } from '../http/proxy.ts'
 import { repositoryName } from '../values/repository.ts'
 import { hintWithSuggestion } from '../values/similar-name.ts'
-import { integer, pullRequest, repository } from '../values/types.ts'
+import { integer, pullRequest, repository, type Type } from '../values/types.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
 
 /** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
@@ -29,14 +29,31 @@ const ofType =
     return value
   }
 
+/** A type of values that only programs give. */
+export const programType = <T>(declaration: string, check: (value: unknown) => T): Type<T> => ({
+  expected: declaration,
+  form: 'value',
+  placeholder: '',
+  declaration,
+  parse: check,
+  check,
+})
+
 const string = ofType('string', value => typeof value === 'string')
 const number = ofType('number', value => typeof value === 'number')
 const boolean = ofType('boolean', value => typeof value === 'boolean')
-const abortSignal = ofType('AbortSignal', value => value instanceof AbortSignal)
 
-/** A function that the library calls with `what`: `change: WaitChange`. */
-export const callback = (what: string): OptionReader =>
-  ofType(`(${what}) => void`, value => typeof value === 'function')
+export const abortSignal = programType(
+  'AbortSignal',
+  ofType('AbortSignal', value => value instanceof AbortSignal),
+)
+
+/** The type of a function that the library calls with `what`: `change: WaitChange`. */
+export function callback<T>(what: string): Type<(value: T) => unknown> {
+  const type = `(${what}) => void`
+  const isFunction = (value: unknown): value is (value: T) => unknown => typeof value === 'function'
+  return programType(type, ofType(type, isFunction))
+}
 
 const settingText =
   (name: SettingOption): OptionReader =>
@@ -48,9 +65,6 @@ const settingText =
 /** The largest number of requests that a client sends at the same time. */
 const maxRequests = 100
 
-/** A number is milliseconds. */
-export const withUnit = (value: unknown): unknown => (typeof value === 'number' ? `${value}ms` : value)
-
 /** The readers of the settings; each returns the text of its setting. */
 export const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   repo: value => repositoryName(repository.check(value)),
@@ -58,7 +72,7 @@ export const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   org: settingText('org'),
   baseUrl: settingText('baseUrl'),
   profile: settingText('profile'),
-  timeout: value => settingText('timeout')(withUnit(value)),
+  timeout: value => settingText('timeout')(typeof value === 'number' ? `${value}ms` : value),
   retries: value => String(settingDefinitions.retries.parse(String(number(value)))),
   caFile: settingText('caFile'),
 }
@@ -69,7 +83,7 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
     const token = string(value)
     return token.trim() === '' ? token : parseToken(token, 'option').value
   },
-  signal: abortSignal,
+  signal: abortSignal.check,
   discover: boolean,
   maxConcurrent: integer(1, maxRequests).check,
   proxy(value) {
@@ -79,7 +93,7 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
     if (text !== 'environment') checkProxy(text.includes('://') ? text : '', 'proxy')
     return text
   },
-  onNotice: callback('text: string'),
+  onNotice: callback('text: string').check,
 }
 
 /** The settings that a client or a call gives, as texts. */
@@ -134,7 +148,7 @@ export function methodReaders({ route, params }: Operation): Readonly<Record<str
   return {
     ...paramReaders(params),
     ...settingReaders,
-    signal: clientReaders.signal,
+    signal: abortSignal.check,
     ...(operationMethod(route) === 'POST' ? { set: readSet } : {}),
   }
 }

@@ -217,97 +217,9 @@ export interface BodyOptions extends CommonOptions {
   readonly set?: { readonly [path: string]: Json } | undefined
 }
 
-/** Options of `waitForPullRequests`. */
-export interface WaitForPullRequestsOptions extends CommonOptions {
-  /** The pull requests: numbers, `#123` or URLs. */
-  readonly prs: readonly PullRequestReference[]
-  /**
-   * The state to wait for; a later state also counts. `left` means no longer in the queue. `merged` by default.
-   */
-  readonly until?: 'merged' | 'tests-passed' | 'testing' | 'left' | undefined
-  /**
-   * Time limit for the whole wait: milliseconds, or a duration such as `30m`; `1h` by default. 0 reads the state
-   * once. The time limit for each request is that of the client.
-   */
-  readonly timeout?: number | string | undefined
-  /**
-   * Time between polls: milliseconds or a duration, from 1 second to 1 day. `auto`, the default, is 2 seconds after
-   * a change, and longer while nothing changes.
-   */
-  readonly interval?: number | string | undefined
-  /**
-   * How long polling may fail without interruption while the service does not respond: milliseconds or a duration,
-   * `30m` by default.
-   */
-  readonly giveUpAfter?: number | string | undefined
-  /**
-   * How long a pull request that is not found counts as not visible yet: milliseconds or a duration, `90s` by default.
-   */
-  readonly grace?: number | string | undefined
-  /**
-   * The commit that the head of the only pull request must be: its hash, at least the first 7 digits of the hash of a
-   * commit in the checkout, or `HEAD` of the checkout.
-   */
-  readonly matchHead?: string | undefined
-  /** Whether a paused queue ends the wait, with the outcome `pending`. */
-  readonly failOnPaused?: boolean | undefined
-  /** Receives each change of a pull request as it is read. */
-  readonly onChange?: ((change: WaitChange) => void) | undefined
-  /** Aborts this wait, as the signal of the client does. The pull requests stay in the queue. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Options of `landPullRequests`. */
-export interface LandPullRequestsOptions
-  extends WaitForPullRequestsOptions,
-    Omit<SubmitPullRequestOptions, 'pr'> {
-  /**
-   * How often a pull request is submitted, at most, from 1 to 10; 3 by default. One that is in the queue already counts
-   * as submitted.
-   */
-  readonly attempts?: number | undefined
-  /**
-   * After which failures it is submitted again: those that it did not cause (`safe`, the default), or any. What a person
-   * cancelled is never submitted again, and neither is another head commit.
-   */
-  readonly resubmit?: 'safe' | 'any' | undefined
-  /**
-   * Time limit for everything, pauses included: milliseconds, or a duration such as `4h`; `2h` by default. The time limit
-   * for each request is that of the client.
-   */
-  readonly timeout?: number | string | undefined
-  /** Receives each submission before it is sent. */
-  readonly onAttempt?: ((attempt: LandAttempt) => void) | undefined
-}
-
-/** Options of `watchQueue`. */
-export interface WatchQueueOptions extends CommonOptions {
-  /**
-   * Yield first which pull requests left the queue since then, and are not in it now. Hosted service only; without the
-   * operation there is a notice.
-   */
-  readonly since?: Moment | undefined
-  /** Time between polls: milliseconds or a duration, from 1 second to 1 day; `10s` by default. */
-  readonly interval?: number | string | undefined
-  /**
-   * How long polling may fail without interruption while the service does not respond: milliseconds or a duration,
-   * `30m` by default.
-   */
-  readonly giveUpAfter?: number | string | undefined
-  /** Aborts this watch, as the signal of the client does: the next step throws an error of kind `interrupted`. */
-  readonly signal?: AbortSignal | undefined
-}
-
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
 
-import type { Infer } from '../api/operations/fields.ts'
-import type { SubmissionValues } from '../api/operations/pull-requests.ts'
-import type { attemptRecord, changeRecord } from '../wait/records.ts'
-
 type ErrorKind = string
-export type WaitChange = Infer<typeof changeRecord>
-export type LandAttempt = Infer<typeof attemptRecord>
-type SubmitPullRequestOptions = BodyOptions & SubmissionValues
 type FailingTests = JsonObject
 type PullRequestList = JsonObject
 type TestRunResultList = JsonObject

@@ -1,112 +1,134 @@
 import {
-  type BodyOverride,
   checkOverrides,
   isAlwaysSent,
   type Param,
+  type ParamValues,
+  param,
+  requiredParam,
   valuesOfParams,
 } from '../api/operation.ts'
-import {
-  type SubmissionValues,
-  submissionParams,
-  submitPullRequest,
-} from '../api/operations/pull-requests.ts'
+import type { Infer } from '../api/operations/fields.ts'
+import { submissionParams, submitPullRequest } from '../api/operations/pull-requests.ts'
 import { usageError } from '../base/errors.ts'
-import { moment, pullRequest, type Type, toggle } from '../values/types.ts'
+import { moment, pullRequest, toggle } from '../values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'
+import type { attemptRecord, changeRecord } from '../wait/records.ts'
 import type { SubmitOptions } from '../wait/wait.ts'
-import type { WaitOptions } from '../wait/wait-state.ts'
 import {
+  abortSignal,
   callback,
-  clientReaders,
   type GivenSettings,
-  type OptionReader,
   paramReaders,
+  programType,
   readOptions,
   readSet,
   settingReaders,
-  settingsIn,
-  withUnit,
 } from './options.ts'
-import type { LandPullRequestsOptions, WaitForPullRequestsOptions, WatchQueueOptions } from './types.ts'
 
-const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReader>> = {
-  ...settingReaders,
-  prs(value) {
-    if (!Array.isArray(value)) throw usageError('The value must be of type readonly PullRequestReference[].')
-    return value.map(pullRequest.check)
+/** A param of a wait; what the published types say is made from it. */
+export interface WaitParam<T> extends Param<T> {
+  /** The text that is used where it is left out. */
+  readonly default?: string
+  /** What is to be known besides the summary, in sentences. */
+  readonly note?: string
+}
+
+const pullRequests = programType('readonly PullRequestReference[]', value => {
+  if (!Array.isArray(value)) throw usageError('The value must be of type readonly PullRequestReference[].')
+  return value.map(pullRequest.check)
+})
+
+/** The options of `waitForPullRequests`, besides the settings. */
+export const waitParams = {
+  prs: requiredParam(pullRequests, 'The pull requests: numbers, `#123` or URLs'),
+  until: { ...waitOptions.until, note: 'A later state also counts.' },
+  timeout: {
+    ...waitOptions.timeout,
+    note: '0 reads the state once. The time limit for each request is that of the client.',
   },
-  until: waitOptions.until.type.check,
-  timeout: value => waitOptions.timeout.type.check(withUnit(value)),
-  interval: value => waitOptions.interval.type.check(withUnit(value)),
-  grace: value => waitOptions.grace.type.check(withUnit(value)),
-  giveUpAfter: value => waitOptions.giveUpAfter.type.check(withUnit(value)),
-  matchHead: headCommit.check,
-  failOnPaused: toggle.check,
-  onChange: callback('change: WaitChange'),
-  signal: clientReaders.signal,
+  interval: {
+    ...waitOptions.interval,
+    note: '`auto` is 2 seconds after a change, and longer while nothing changes.',
+  },
+  giveUpAfter: waitOptions.giveUpAfter,
+  grace: waitOptions.grace,
+  matchHead: param(
+    headCommit,
+    'The commit that the head of the only pull request must be: its hash, at least the first 7 digits of the hash of a commit in the checkout, or `HEAD` of the checkout',
+  ),
+  failOnPaused: param(toggle, 'Whether a paused queue ends the wait, with the outcome `pending`'),
+  onChange: param(
+    callback<Infer<typeof changeRecord>>('change: WaitChange'),
+    'Receives each change of a pull request as it is read',
+  ),
+  signal: {
+    ...param(abortSignal, 'Aborts this wait, as the signal of the client does'),
+    note: 'The pull requests stay in the queue.',
+  },
 }
 
-const watchReaders: Readonly<Record<keyof WatchQueueOptions, OptionReader>> = {
-  ...settingReaders,
-  since: moment.check,
-  interval: value => watchInterval.type.check(withUnit(value)),
-  giveUpAfter: waitReaders.giveUpAfter,
-  signal: clientReaders.signal,
+/** The options of `landPullRequests`, besides those of a wait and of `submitPullRequest`. */
+export const landParams = {
+  attempts: { ...landOptions.attempts, note: 'One that is in the queue already counts as submitted.' },
+  resubmit: {
+    ...landOptions.resubmit,
+    note: 'What a person cancelled is never submitted again, and neither is another head commit.',
+  },
+  timeout: {
+    ...landOptions.timeout,
+    note: 'Pauses are included. The time limit for each request is that of the client.',
+  },
+  onAttempt: param(
+    callback<Infer<typeof attemptRecord>>('attempt: LandAttempt'),
+    'Receives each submission before it is sent',
+  ),
 }
 
-const landReaders: Readonly<Record<keyof LandPullRequestsOptions, OptionReader>> = {
-  ...waitReaders,
-  ...paramReaders(submissionParams),
-  set: readSet,
-  attempts: landOptions.attempts.type.check,
-  resubmit: landOptions.resubmit.type.check,
-  onAttempt: callback('attempt: LandAttempt'),
+/** The options of `watchQueue`, besides the settings. */
+export const watchParams = {
+  since: {
+    ...param(moment, 'Yield first which pull requests left the queue since then, and are not in it now'),
+    note: 'Hosted service only; without the operation there is a notice.',
+  },
+  interval: watchInterval,
+  giveUpAfter: waitOptions.giveUpAfter,
+  signal: {
+    ...param(abortSignal, 'Aborts this watch, as the signal of the client does'),
+    note: 'The next step throws an error of kind `interrupted`.',
+  },
 }
 
-/** The options of a wait after their check. */
-interface WaitValues
-  extends Pick<WaitOptions, 'until' | 'interval' | 'grace' | 'giveUpAfter'>,
-    Pick<WaitForPullRequestsOptions, 'matchHead' | 'failOnPaused' | 'onChange' | 'signal'>,
-    GivenSettings {
-  readonly prs?: readonly string[]
-  readonly timeout: number
-}
-
-/** The options of a landing after their check. */
-interface LandValues extends WaitValues, SubmissionValues, Pick<SubmitOptions, 'attempts' | 'resubmit'> {
-  readonly set?: readonly BodyOverride[]
-  readonly onAttempt?: LandPullRequestsOptions['onAttempt']
-}
-
-const defaultOf = <T>(option: { readonly type: Type<T>; readonly default: string }): T =>
-  option.type.parse(option.default)
-
-const waitDefaults = {
-  until: defaultOf(waitOptions.until),
-  interval: defaultOf(waitOptions.interval),
-  grace: defaultOf(waitOptions.grace),
-  giveUpAfter: defaultOf(waitOptions.giveUpAfter),
-  timeout: defaultOf(waitOptions.timeout),
-}
-
-const landDefaults = {
-  ...waitDefaults,
-  timeout: defaultOf(landOptions.timeout),
-  attempts: defaultOf(landOptions.attempts),
-  resubmit: defaultOf(landOptions.resubmit),
+/** Returns the values of params, and the settings that the call gives. */
+function readParams<P extends Readonly<Record<string, WaitParam<unknown>>>>(
+  caller: string,
+  callOptions: unknown,
+  params: P,
+): ParamValues<P> & { readonly settings: GivenSettings } {
+  const given = readOptions(caller, callOptions, { ...settingReaders, ...paramReaders(params) })
+  const settings = Object.entries(given).filter(([name]) => !Object.hasOwn(params, name))
+  const values = Object.entries(params).flatMap(([name, { type, required, default: text }]) => {
+    if (required === true && given[name] === undefined)
+      throw usageError(`${caller}: ${name} is required.`, `Pass the option ${name}.`)
+    const value = given[name] ?? (text === undefined ? undefined : type.parse(text))
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { ...Object.fromEntries(values), settings: Object.fromEntries(settings) }
 }
 
 /** Returns the checked options of a wait; `settings` are those that the call gives. */
-export function readWaitCallOptions(callOptions: unknown) {
-  const caller = 'waitForPullRequests'
-  return waitOf(caller, { ...waitDefaults, ...readOptions(caller, callOptions, waitReaders) })
-}
+export const readWaitCallOptions = (callOptions: unknown) =>
+  readParams('waitForPullRequests', callOptions, waitParams)
 
 /** Returns the checked options of a landing: those of a wait, and how it submits. */
 export function readLandOptions(callOptions: unknown) {
   const caller = 'landPullRequests'
-  const values: LandValues = { ...landDefaults, ...readOptions(caller, callOptions, landReaders) }
-  const { set: fields = [], attempts, resubmit, onAttempt } = values
+  const set = param(
+    programType('{ readonly [path: string]: Json }', readSet),
+    'Additional fields of the body',
+  )
+  const params = { ...waitParams, ...submissionParams, set, ...landParams }
+  const values = readParams(caller, callOptions, params)
+  const { set: fields = [], attempts, resubmit } = values
   const setters = Object.entries<Param<unknown>>(submitPullRequest.params)
     .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
     .map(([name, param]) => ({ name, param }))
@@ -117,44 +139,8 @@ export function readLandOptions(callOptions: unknown) {
     resubmit,
   }
   const added = { route: submitPullRequest.route, fields }
-  return { ...waitOf(caller, values), onAttempt, submitOptions, added }
+  return { ...values, submitOptions, added }
 }
 
-function waitOf(caller: string, values: WaitValues) {
-  const { prs, signal, until, interval, timeout, grace, giveUpAfter, failOnPaused = false, ...more } = values
-  const { matchHead, onChange, ...others } = more
-  if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
-  const options = {
-    until,
-    interval,
-    waitLimit: timeout,
-    grace,
-    giveUpAfter,
-    failOnPaused,
-    stopsOnError: false,
-  }
-  return { prs, signal, settings: settingsIn(others), matchHead, onChange, options }
-}
-
-/** The options of a watch after their check. Times are in milliseconds. */
-interface WatchValues extends GivenSettings {
-  readonly since?: string
-  readonly interval?: number
-  readonly giveUpAfter?: number
-  readonly signal?: AbortSignal
-}
-
-const watchDefaults = { interval: defaultOf(watchInterval), giveUpAfter: waitDefaults.giveUpAfter }
-
-/** Returns the checked options of a watch; `settings` are those that the call gives. */
-export function readWatchOptions(caller: string, callOptions: unknown) {
-  const values: WatchValues = readOptions(caller, callOptions, watchReaders)
-  const { since, signal, interval, giveUpAfter, ...settings } = values
-  return {
-    since,
-    signal,
-    interval: interval ?? watchDefaults.interval,
-    giveUpAfter: giveUpAfter ?? watchDefaults.giveUpAfter,
-    settings,
-  }
-}
+/** Returns the checked options of a watch. Times are in milliseconds. */
+export const readWatchOptions = (callOptions: unknown) => readParams('watchQueue', callOptions, watchParams)

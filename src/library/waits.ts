@@ -26,11 +26,12 @@ type WaitCall = ReturnType<typeof readWaitCallOptions> & Partial<ReturnType<type
 
 /** Waits for pull requests, and submits them before if the call says how. */
 async function waitFor(
-  { prs, signal, settings, options, matchHead, submitOptions, added, onChange, onAttempt }: WaitCall,
+  { prs, signal, settings, matchHead, submitOptions, added, onChange, onAttempt, ...times }: WaitCall,
   context: ClientContext,
 ): Promise<CallOutcome> {
+  const { until, interval, grace, giveUpAfter, timeout: waitLimit, failOnPaused = false } = times
   const given = { ...context.settings, ...settings }
-  const time = startWaitTime(options.waitLimit, context.host.clock)
+  const time = startWaitTime(waitLimit, context.host.clock)
   const isDue = submitOptions !== undefined
   const client = await createCallClient(given, signal, context, { changes: isDue, time })
   try {
@@ -47,7 +48,17 @@ async function waitFor(
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
     const sharing = queuesOf(client)
-    const wait = startWait({ ...options, head }, { ...client, added, time }, time, { submitOptions, sharing })
+    const options = {
+      until,
+      interval,
+      grace,
+      giveUpAfter,
+      waitLimit,
+      failOnPaused,
+      stopsOnError: false,
+      head,
+    }
+    const wait = startWait(options, { ...client, added, time }, time, { submitOptions, sharing })
     const results = new Map<PullRequest, WaitResult>()
     const observer = collectResults(wait, { onChange, onAttempt }, results)
     for (const name of names) sharing.note(name, 1)
@@ -113,7 +124,7 @@ async function watch(
   give: (changes: readonly JsonObject[]) => Promise<void>,
   context: ClientContext,
 ): Promise<void> {
-  const { since, signal, interval, giveUpAfter, settings } = readWatchOptions('watchQueue', callOptions)
+  const { since, signal, interval, giveUpAfter, settings } = readWatchOptions(callOptions)
   const given = { ...context.settings, ...settings }
   const signals = signal === undefined ? [stopped] : [stopped, signal]
   const client = await createCallClient(given, AbortSignal.any(signals), context, { changes: false })

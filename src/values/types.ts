@@ -180,15 +180,24 @@ export const fileName = (placeholder = 'file'): Type<string> => ({
   isFile: true,
 })
 
-/** A duration, in milliseconds. */
-export const duration: Type<number> = textual({
+/** A type of durations, in milliseconds; a program gives a text or milliseconds. */
+export function durational<T>(textualType: TextualType<T>): Type<T> {
+  const { check, ...type } = textual(textualType)
+  return {
+    ...type,
+    declaration: 'number | string',
+    check: value => check(typeof value === 'number' ? `${value}ms` : value),
+  }
+}
+
+export const duration: Type<number> = durational({
   expected: 'a duration',
   placeholder: 'duration',
   parse: parseDuration,
 })
 
-/** The time between two polls, from 1 second to 1 day, in milliseconds. */
-export const interval: Type<number> = textual({
+/** The time between two polls, from 1 second to 1 day. */
+export const interval: Type<number> = durational({
   expected: 'a duration from 1s to 1d',
   placeholder: 'duration',
   rangeText: '1s to 1d',

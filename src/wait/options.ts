@@ -1,9 +1,9 @@
 import { milestones } from '../domain/states.ts'
 import { parseCommit } from '../values/commit.ts'
 import { parseInterval } from '../values/time.ts'
-import { choice, duration, integer, interval, textual } from '../values/types.ts'
+import { choice, duration, durational, integer, interval, textual } from '../values/types.ts'
 
-const intervalOrAuto = textual({
+const intervalOrAuto = durational({
   expected: 'auto, or a duration from 1s to 1d',
   placeholder: 'duration|auto',
   rangeText: '1s to 1d',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions, LandAttempt, WaitChange } from '../../src/library/types.ts'
+import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
 import { clientOf as clientOnHost, createHostClient, hostAt } from '../support/library-client.ts'
 import { documentsIn, type Json } from '../support/pr-wait.ts'
@@ -47,7 +47,7 @@ describe('landPullRequests', () => {
     const called = await openStory({ scenario: 'host-trouble' })
     const { out, err } = await printed.mergeq('pr land 9 7 -o ndjson')
     const notices: string[] = []
-    const events: (LandAttempt | WaitChange)[] = []
+    const events: object[] = []
     const options = {
       baseUrl: called.env.MERGEQ_BASE_URL,
       token: called.env.MERGEQ_TOKEN,
@@ -58,8 +58,8 @@ describe('landPullRequests', () => {
     const client = createHostClient(options, hostAt(called.clock))
     const results = await client.landPullRequests({
       prs: [9, '#7', 7],
-      onAttempt: attempt => events.push(attempt),
-      onChange: change => events.push(change),
+      onAttempt: (attempt: object) => events.push(attempt),
+      onChange: (change: object) => events.push(change),
     })
     expect(results).toMatchObject([
       { pr: 9, outcome: 'merged', submitted: true, attempts: 2, exit: 0 },
