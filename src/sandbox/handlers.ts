@@ -18,7 +18,7 @@ import {
   formatQueueSettings,
   formatTestRun,
 } from './records.ts'
-import { checkValue, nonEmptyText, readParams, statusError } from './requests.ts'
+import { checkValue, readParams, requireText, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { SandboxState } from './state.ts'
 import { listTestsFailedBetween, type SandboxTest } from './test-history.ts'
@@ -229,7 +229,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
     const queue = sandbox.getQueue(ref)
     // Other operations accept 0 (docs/reference/service.md, "Common fields").
     checkValue(pr, 'pr.number', integer(1, maxPullRequestNumber))
-    if (sandbox.dialect.hasObservedFields) checkValue(sha, 'pr.sha', nonEmptyText)
+    if (sandbox.dialect.hasObservedFields) requireText(sha, 'pr.sha')
     const targetSet = Array.isArray(targets) ? new Set<string>(targets) : 'ALL'
     setTargets(queue, pr, targetSet, sha === false ? undefined : sha)
     return undefined
@@ -237,7 +237,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
 
   getMergeQueueTestingDetails(sandbox, { run: id, pr, ...ref }) {
     const queue = sandbox.getQueue(ref)
-    if (sandbox.dialect.hasObservedFields) checkValue(id, 'testRunId', nonEmptyText)
+    if (sandbox.dialect.hasObservedFields) requireText(id, 'testRunId')
     return formatTestRun(queue, findTestRun(queue, id, pr), sandbox.dialect)
   },
 

@@ -1,30 +1,19 @@
 import type { Params } from '../api/operation.ts'
 import { MergeqError } from '../base/errors.ts'
 import { isObject, type Json, type JsonObject } from '../base/json.ts'
+import type { Repository } from '../values/repository.ts'
 import { repository, type Type } from '../values/types.ts'
 
 export const statusError = (status: number, message: string): MergeqError =>
   new MergeqError('refused', message, { status })
 
-/** A type whose values requests contain; its `check` throws an error for another value. */
-export type FieldType<T> = Pick<Type<T>, 'expected' | 'check'>
-
-/** A type that the operations do not have; `check` returns undefined for a value that is not accepted. */
-export const fieldType = <T>(expected: string, check: (value: unknown) => T | undefined): FieldType<T> => ({
-  expected,
-  check(value) {
-    const checked = check(value)
-    if (checked === undefined) throw statusError(400, `The value must be ${expected}.`)
-    return checked
-  },
-})
-
-export const nonEmptyText = fieldType('a non-empty string', value =>
-  typeof value === 'string' && value !== '' ? value : undefined,
-)
+/** Throws 400 for a text that is missing or empty. */
+export function requireText(value: unknown, path: string): void {
+  if (typeof value !== 'string' || value === '') throw statusError(400, `${path} must be a non-empty string.`)
+}
 
 /** Returns a value as its type reads it; throws 400 with its path for a bad or missing value. */
-export function checkValue<T>(value: unknown, path: string, type: FieldType<T>): T {
+export function checkValue<T>(value: unknown, path: string, type: Type<T>): T {
   try {
     return type.check(value)
   } catch {
@@ -54,9 +43,11 @@ export function parseBody(text: string): JsonObject {
 }
 
 /** A program may name a repository by a text; in a request it is an object. */
-const repositoryObject = fieldType('an object with host, owner and name', value =>
-  typeof value === 'object' ? repository.check(value) : undefined,
-)
+const repositoryObject: Type<Repository> = {
+  ...repository,
+  expected: 'an object with host, owner and name',
+  check: value => repository.check(typeof value === 'object' ? value : undefined),
+}
 
 const bodyPrefix = 'body.'
 
