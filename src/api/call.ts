@@ -126,8 +126,8 @@ async function settle<P extends Params>(
     return { ...(await recoverWrite(write, client)), date: undefined, sentAt }
   }
   if (status === 409 && recovery?.readBack?.rule === 'submit') {
-    const { requireQueued } = await import('./already-queued.ts')
-    const record = await requireQueued(client, request, failure, limits)
+    const { requireQueued } = await import('./recovery.ts')
+    const record = await requireQueued(client, recovery.readBack, request, failure, limits)
     const response = { records: [record], bytes: new Uint8Array() }
     return { response, delivery: 'confirmed-by-read', wasQueued: true, date: undefined, sentAt: undefined }
   }

@@ -191,7 +191,7 @@ export interface Resource {
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
 export type Route = `${'GET' | 'POST'} /${string}`
 
-interface ReadBack {
+export interface ReadBack {
   /** The change has all its params. */
   readonly operation: Operation
   readonly rule: RecoveryRule

@@ -6,16 +6,29 @@ import {
   toMergeqError,
   withPeriod,
 } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { joinList } from '../values/format.ts'
 import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
-import { type Operation, operationName, type Params, type Resource, type WriteRecovery } from './operation.ts'
-import { type RecoveryResult, recoveryRules } from './recovery-rules.ts'
+import {
+  type Operation,
+  operationName,
+  type Params,
+  type ReadBack,
+  type Resource,
+  type WriteRecovery,
+} from './operation.ts'
+import {
+  hasSentBatching,
+  hasSentPriority,
+  isSubmitted,
+  type RecoveryResult,
+  recoveryRules,
+} from './recovery-rules.ts'
 import { buildRequest, type Request, sentObject } from './request.ts'
 import type { DecodedResponse } from './response.ts'
-import { exchange } from './send.ts'
+import { type Exchange, exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { sentSeconds } from './service-clock.ts'
 
@@ -254,6 +267,17 @@ const refused = (sent: UnconfirmedWrite, why: string, client: ServiceClient): Me
     hint: inspectHint(sent, client),
   })
 
+/** Reads what shows a change. */
+async function read(
+  { operation }: ReadBack,
+  { resource }: Request,
+  limits: RequestLimits,
+  client: ServiceClient,
+): Promise<Exchange> {
+  const request = await buildRequest(client, operation, { ...resource })
+  return exchange(client, operation, request, { limits })
+}
+
 async function readOnce<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,
@@ -270,12 +294,9 @@ async function readOnce<P extends Params>(
     return recoveryRules[back.rule]({ record, sent: sentObject(request), ...seconds })
   }
   try {
-    const reading = await buildRequest(client, back.operation, { ...request.resource })
     // One retry: a reading that fails by chance must not hide what the other readings say.
     const maxRetries = Math.min(client.maxRetries, 1)
-    const { response, date } = await exchange(client, back.operation, reading, {
-      limits: { ...limits, maxRetries },
-    })
+    const { response, date } = await read(back, request, { ...limits, maxRetries }, client)
     return judge(response.records[0], date)
   } catch (error) {
     const failure = failureOrThrow(error)
@@ -312,4 +333,37 @@ function inspectHint({ request }: UnconfirmedWrite, { advice }: ServiceClient): 
   return commands.length === 0
     ? 'Check the current state.'
     : `To check the current state, run: ${commands.join('\n')}`
+}
+
+/**
+ * Reads, after the service refused the first sending of a submission with 409, whether the pull request is in the queue
+ * already (docs/reference/network.md, "What is read back"), and returns its record. Throws an error if it is, but not as
+ * it was submitted, and `refusal` if it is not in the queue, or if that cannot be read.
+ */
+export async function requireQueued(
+  client: ServiceClient,
+  readBack: ReadBack,
+  request: Request,
+  refusal: MergeqError,
+  limits: RequestLimits,
+): Promise<JsonObject> {
+  const { resource } = request
+  const reading = client.maxRetries === 0 ? undefined : read(readBack, request, limits, client)
+  const found = await reading?.catch(error => {
+    failureOrThrow(error)
+    return undefined
+  })
+  const record = found?.response.records[0]
+  if (record === undefined || !isSubmitted(record)) throw refusal
+  const sent = sentObject(request)
+  const hasPriority = hasSentPriority(record, sent)
+  if (hasPriority && hasSentBatching(record, sent)) return record
+  const batching = record.noBatch === true ? 'noBatch' : 'batching'
+  const priority = getString(record, 'priorityName') ?? getNumber(record, 'priorityValue') ?? 'unknown'
+  const [inspect] = client.advice.toInspect([resource])
+  throw extendError(
+    refusal,
+    inspect === undefined ? {} : { hint: `Nothing was changed. To see how it is queued, run: ${inspect}` },
+    `#${resource.pr} is queued already with ${hasPriority ? batching : `priority ${priority}`}; the service refuses to change it.`,
+  )
 }

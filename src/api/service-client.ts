@@ -1,3 +1,4 @@
+import { usageError } from '../base/errors.ts'
 import { isLoopback } from '../base/url.ts'
 import type { Config } from '../config/settings.ts'
 import type { ServiceHost } from '../host/host.ts'
@@ -6,6 +7,7 @@ import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { minSecretLength } from '../values/limits.ts'
+import { sandboxToken } from '../values/scenario-names.ts'
 import type { Advice } from './advice.ts'
 import type { AddedFields, NameOf } from './operation.ts'
 import type { ServiceTime } from './service-time.ts'
@@ -63,13 +65,19 @@ export interface ServiceClient {
   readonly isDryRun?: boolean
 }
 
-/** Throws a usage error if MERGEQ_READ_ONLY is set, unless the service is a sandbox. */
-export async function requireWritable(
-  client: Pick<ServiceClient, 'host' | 'settings' | 'token'>,
-): Promise<void> {
-  if (/^(?:|0|false)$/i.test(client.host.env.MERGEQ_READ_ONLY ?? '')) return
-  const { requireSandbox } = await import('./read-only.ts')
-  await requireSandbox(client)
+/** Throws a usage error if MERGEQ_READ_ONLY is set, unless the service on loopback takes the token of a sandbox. */
+export async function requireWritable({
+  host,
+  settings,
+  token,
+}: Pick<ServiceClient, 'host' | 'settings' | 'token'>): Promise<void> {
+  if (/^(?:|0|false)$/i.test(host.env.MERGEQ_READ_ONLY ?? '')) return
+  const { hostname } = new URL(await settings.require('baseUrl'))
+  if (isLoopback(hostname) && (await token().catch(() => undefined))?.value === sandboxToken) return
+  throw usageError(
+    'MERGEQ_READ_ONLY is set: nothing may be changed.',
+    'Nothing was sent. To allow changes, unset MERGEQ_READ_ONLY.',
+  )
 }
 
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
@@ -126,7 +134,7 @@ export function createServiceClient<T extends ClientParts>(
 async function openHttpClient(parts: ClientParts): Promise<HttpClient> {
   const { host, logger, settings, options } = parts
   // A wrong value of the setting is found before anything is loaded.
-  await settings.read('caFile')
+  const caFile = (await settings.read('caFile')) === undefined ? undefined : await settings.find('caFile')
   const { HttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
@@ -134,10 +142,8 @@ async function openHttpClient(parts: ClientParts): Promise<HttpClient> {
     ...parts,
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
-    async readCertificates() {
-      const { readCertificates } = await import('./certificates.ts')
-      return readCertificates(settings, host, logger)
-    },
+    caFile,
+    warnOnce: logger.warnOnce,
     isLoopback,
     notify: text => logger.progress(text),
   })

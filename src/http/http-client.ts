@@ -1,5 +1,6 @@
 import { extendError, isMergeqError, MergeqError, toMergeqError } from '../base/errors.ts'
 import type { ServiceHost } from '../host/host.ts'
+import type { AuthoritiesOptions } from './certificates.ts'
 import { connectLimit, createLookup, openEarly } from './early-connection.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
@@ -10,15 +11,14 @@ import type { Attempt, ConnectionPool, ConnectionPools, sendOnce } from './undic
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
 export interface HttpClientOptions
-  extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
+  extends AuthoritiesOptions,
+    Pick<ServiceHost, 'clock' | 'random' | 'beforeRequests'> {
   /** The address of the proxy, in the place of that of the environment. */
   readonly proxy?: string | undefined
   /** What the requests of other clients count for, too. */
   readonly traffic?: Traffic | undefined
   /** What a 429 means for the other requests of the client; without it, and without `traffic`, nothing. */
   readonly rateLimit?: RateLimit | undefined
-  /** Returns the certificates of further authorities, in PEM. Called when the first connection with TLS is opened. */
-  readCertificates(): Promise<readonly string[]>
   nameOf(setting: 'caFile' | 'timeout'): string
   /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
   readonly limit: number
@@ -180,7 +180,7 @@ export class HttpClient {
   }
 
   private async loadTransport(url: URL): Promise<Transport> {
-    const { isLoopback, beforeRequests, readCertificates } = this.options
+    const { isLoopback, beforeRequests } = this.options
     const isSecure = url.protocol === 'https:'
     const isDirect = this.proxyFor(url) === undefined
     const early = isSecure && isDirect ? await openEarly(url, createLookup(isLoopback)) : undefined
@@ -192,7 +192,7 @@ export class HttpClient {
         proxyFor: url => this.proxyFor(url),
         limit: Math.min(connectLimit, this.options.limit),
         isLoopback,
-        secureContext: isSecure ? await createTrust(await readCertificates()) : undefined,
+        secureContext: isSecure ? await createTrust(await this.readCertificates()) : undefined,
         early,
       })
       return { pools, sendOnce }
@@ -200,6 +200,12 @@ export class HttpClient {
       early?.destroy()
       throw error
     }
+  }
+
+  /** Certificates are read when the first connection with TLS is opened. */
+  private async readCertificates(): Promise<readonly string[]> {
+    const { readCertificates } = await import('./certificates.ts')
+    return readCertificates(this.options)
   }
 
   private createAttempt(
@@ -248,7 +254,7 @@ export class HttpClient {
     { request, url, proxy, limit, hasBegun, hasHead }: ObservedAttempt,
     pool: ConnectionPool,
   ): TransportError {
-    const { interrupted, runtime, nameOf } = this.options
+    const { interrupted, nameOf } = this.options
     const { operation } = request
     if (interrupted.aborted)
       throw hasBegun
@@ -260,7 +266,6 @@ export class HttpClient {
         error: extendError(error, { host: url.host, operation, sentState: 'ambiguous' }),
       }
     const failure = classifyError(error, {
-      node: runtime.node,
       operation,
       host: url.host,
       proxy,

@@ -17,7 +17,6 @@ interface RequestInfo {
   readonly proxies: Pick<ProxySource, 'name' | 'check'>
   readonly began: boolean
   readonly limit: number
-  readonly node: string
   nameOf(setting: 'caFile' | 'timeout'): string
 }
 
@@ -49,12 +48,6 @@ const failedTls = /^ERR_SSL|^ERR_TLS|^EPROTO$/
 const unreachable = /^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/
 const timedOut = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 const notHttp = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$|^UND_ERR_RES_/
-
-/** Whether a version of Node can use the certificate store of the system: 22.15, and 23.9 or later. */
-function hasSystemStore(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major === 22 ? minor >= 15 : major === 23 ? minor >= 9 : major > 23
-}
 
 const nothingSent = 'Nothing was sent; it is safe to try again.'
 const checkClock =
@@ -158,7 +151,7 @@ function failureToConnect(
 
 /** The failure of TLS, with the proxy itself if `isAtProxy`; undefined for every other failure. */
 function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolean): Failure | undefined {
-  const { host, node, nameOf, proxies } = info
+  const { host, nameOf, proxies } = info
   const peer = isAtProxy ? `the ${proxyName(info)}` : host
   const failed = (message: string, hint: string): Failure =>
     notSent(message, {
@@ -176,13 +169,10 @@ function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolea
     )
   if (code === 'CERT_HAS_EXPIRED') return failed(`The certificate of ${peer} has expired`, checkClock)
   if (code === 'CERT_NOT_YET_VALID') return failed(`The certificate of ${peer} is not valid yet`, checkClock)
-  const systemStore = hasSystemStore(node)
-    ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca'
-    : ''
   if (unknownAuthority.test(code))
     return failed(
       `The certificate of ${peer} is from an authority that is not trusted (${code})`,
-      `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS${systemStore}.`,
+      `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS. From Node 22.15 on, NODE_OPTIONS=--use-system-ca adds those of the system.`,
     )
   if (badCertificate.test(code))
     return failed(

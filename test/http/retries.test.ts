@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { files as nodeFiles } from '../../src/host/files.ts'
 import { backoff, HttpClient } from '../../src/http/http-client.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { queue, runAndCheck } from '../support/command-checks.ts'
@@ -222,7 +223,6 @@ test.each([
   const delays: number[] = []
   const client = new HttpClient({
     env: {},
-    runtime: { version: '', node: '20', platform: 'linux', nullDevice: '' },
     clock: {
       now: Date.now,
       monotonic: Date.now,
@@ -232,7 +232,9 @@ test.each([
       },
     },
     random: () => 0,
-    readCertificates: async () => [],
+    files: nodeFiles,
+    caFile: undefined,
+    warnOnce: async () => undefined,
     nameOf: setting => setting,
     limit: 10_000,
     interrupted: new AbortController().signal,
