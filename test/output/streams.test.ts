@@ -26,21 +26,19 @@ test.each(['--version', 'version', '--help', 'pr --help', 'help exit-codes', 'he
   },
 )
 
-describe('documents', () => {
-  test('a list that is interrupted between pages is a whole document', async () => {
-    const stop = new AbortController()
-    const answer = (_: Seen, index: number): Answer | Promise<Answer> => {
-      const page = { next_page_token: `more${index}` }
-      if (index < 2) return { body: JSON.stringify({ tests: [{ id: `t${index}` }], page }) }
-      stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
-      return new Promise(() => undefined)
-    }
-    const due = { code: 130, format: 'json' } as const
-    const { out } = await runAndCheck('flaky list --json', due, { answer, signal: stop.signal })
-    expect(JSON.parse(out)).toMatchObject({
-      tests: [{ id: 't0' }, { id: 't1' }],
-      window: { complete: false },
-    })
+test('a list that is interrupted between pages is a whole document', async () => {
+  const stop = new AbortController()
+  const answer = (_: Seen, index: number): Answer | Promise<Answer> => {
+    const page = { next_page_token: `more${index}` }
+    if (index < 2) return { body: JSON.stringify({ tests: [{ id: `t${index}` }], page }) }
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+    return new Promise(() => undefined)
+  }
+  const due = { code: 130, format: 'json' } as const
+  const { out } = await runAndCheck('flaky list --json', due, { answer, signal: stop.signal })
+  expect(JSON.parse(out)).toMatchObject({
+    tests: [{ id: 't0' }, { id: 't1' }],
+    window: { complete: false },
   })
 })
 

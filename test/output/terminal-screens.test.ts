@@ -7,7 +7,6 @@ import {
   linkSpan,
   plainText,
   renderLine,
-  renderLines,
   stateSpan,
   styled,
   toAscii,
@@ -160,12 +159,6 @@ describe('a line', () => {
     expect(textWidth(text)).toBe(4)
     expect(forTerminal('\u001B]8;;file:///etc/passwd\u0007x')).toBe('x')
     expect(forTerminal('\u001B]0;title\u0007x\u0007')).toBe('x')
-  })
-
-  test('is wrapped between words, with its indentation', () => {
-    expect(renderLines([['  ', styled('one two three', 'dim')]], { color: false, columns: 9 })).toBe(
-      '  one two\n  three\n',
-    )
   })
 })
 

@@ -147,16 +147,6 @@ describe('the requests of `pr explain`', () => {
   })
 })
 
-test('the commands that `pr explain` suggests repeat the options that name the queue', async () => {
-  const { out } = await explain("https://github.com/acme/api/pull/7 -b 'release#1' --json", {
-    getSubmittedPullRequest: { status: 404 },
-    ...running,
-  })
-  expect(JSON.parse(out).next[0].command).toBe(
-    "mergeq pr wait 7 --repo github.com/acme/api --target-branch 'release#1'",
-  )
-})
-
 describe('the timeline of a pull request that left', () => {
   const timeline = [
     { state: 'cancelled', timestamp: '2026-01-05T11:57:00Z', reason: 'pr_closed', actor: { login: 'ada' } },

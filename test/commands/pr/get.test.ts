@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pollDelays } from '../../../src/wait/poll.ts'
-import {
-  type Answer,
-  knowingNothing,
-  mergeq,
-  openStory,
-  type Seen,
-  type Setting,
-} from '../../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen } from '../../support/harness.ts'
 import { documentsIn } from '../../support/pr-wait.ts'
 
 const record = {
@@ -21,12 +14,6 @@ const record = {
 }
 const where = '-R acme/web -b main'
 const answer = () => ({ body: JSON.stringify(record), headers: { 'content-type': 'application/json' } })
-
-test('an unknown pull request ends with exit code 5', async () => {
-  const { code, out, err } = await mergeq('pr get 9 -R acme/web -b main', { answer: knowingNothing })
-  expect({ code, out }).toEqual({ code: 5, out: '' })
-  expect(err).toMatch(/^mergeq: #9 is not in the queue for main of acme\/web\./)
-})
 
 test('`pr get --timeline --eta` requests both, and a terminal shows what came', async () => {
   const testRun = { branch: 'trunk-merge/pr-123/6e1d9f0a' }
@@ -170,35 +157,26 @@ describe('`pr get` of several pull requests', () => {
   })
 })
 
-describe('of several, a script gets a record of each', () => {
+test('of several, a script gets a record of each, of an unknown one, too, beside the error', async () => {
   const answer = ({ path, body }: Seen): Answer => {
     if (path.endsWith('getSubmittedPullRequests')) return { status: 404 }
     const { number } = JSON.parse(body).pr
     return number === 7 ? { status: 404, body: 'not found' } : { body: '{"state":"testing","prNumber":8}' }
   }
-  const print = (flags: string, setting: Setting = {}) =>
-    mergeq(`pr get 7 8 ${where} ${flags}`, { ...setting, answer })
+  const print = (flags: string) => mergeq(`pr get 7 8 ${where} ${flags}`, { answer })
   const place = (pr: number) => ({
     repo: 'github.com/acme/web',
     targetBranch: 'main',
     url: `https://github.com/acme/web/pull/${pr}`,
   })
-
-  test('of an unknown one, too, beside the error', async () => {
-    const { code, out, err } = await print('--json')
-    expect({ code, records: documentsIn(out) }).toEqual({
-      code: 5,
-      records: [
-        { pr: 7, ...place(7), state: null },
-        { state: 'TESTING', prNumber: 8, ...place(8) },
-      ],
-    })
-    expect(JSON.parse(err).error).toMatchObject({ exit: 5, pr: 7 })
-    expect((await print('-o csv')).out).toMatch(/^7,,.*pull\/7\r\n8,TESTING,.*pull\/8\r$/m)
+  const { code, out, err } = await print('--json')
+  expect({ code, records: documentsIn(out) }).toEqual({
+    code: 5,
+    records: [
+      { pr: 7, ...place(7), state: null },
+      { state: 'TESTING', prNumber: 8, ...place(8) },
+    ],
   })
-
-  test('one alone stays as the service sent it', async () => {
-    const { out } = await mergeq(`pr get 8 ${where} --json`, { answer })
-    expect(JSON.parse(out)).toEqual({ state: 'TESTING', prNumber: 8 })
-  })
+  expect(JSON.parse(err).error).toMatchObject({ exit: 5, pr: 7 })
+  expect((await print('-o csv')).out).toMatch(/^7,,.*pull\/7\r\n8,TESTING,.*pull\/8\r$/m)
 })

@@ -60,19 +60,15 @@ describe('`pr land` submits again', () => {
     [360, 'MERGED', { prSha }],
   ]
 
-  test.each([['FAILED', hostTrouble, 'requests to GitHub failed']])(
-    'after %s with %j',
-    async (state, more, why) => {
-      const course: Course = [[5, 'TESTING', { prSha }], [30, state, more], ...again]
-      expect(await land('', course)).toMatchObject({
-        code: 0,
-        outcome: 'merged',
-        submitted: true,
-        sent: 2,
-        attempts: [first, expect.stringContaining(why)],
-      })
-    },
-  )
+  test('after a failure that GitHub caused', async () => {
+    expect(await land('', [...failed, ...again])).toMatchObject({
+      code: 0,
+      outcome: 'merged',
+      submitted: true,
+      sent: 2,
+      attempts: [first, expect.stringContaining('requests to GitHub failed')],
+    })
+  })
 
   test.each<[string, string, Course, number, string]>([
     ['its own failure', '', [[30, 'FAILED', { prSha }]], 3, 'failed'],

@@ -224,12 +224,10 @@ describe('a rejected change of a finished pull request on a terminal', () => {
   })
 })
 
-describe('a test run on a terminal', () => {
-  test.each(['constructor', '__proto__', 'new status'])('may have the status %s', async status => {
-    const answer = answering({ status, testBranch: 'x' })
-    expect(await show('pr testing 6e1d9f0a', answer, { columns: 200 })).toMatchObject({
-      code: 0,
-      out: `Test run of unknown pull requests ${status}\n  on x\n`,
-    })
+test.each(['constructor', '__proto__', 'new status'])('a test run may have the status %s', async status => {
+  const answer = answering({ status, testBranch: 'x' })
+  expect(await show('pr testing 6e1d9f0a', answer, { columns: 200 })).toMatchObject({
+    code: 0,
+    out: `Test run of unknown pull requests ${status}\n  on x\n`,
   })
 })

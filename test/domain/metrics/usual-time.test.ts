@@ -17,31 +17,20 @@ const usual = (...parts: readonly string[]) =>
 const busy = histogram([0, 0, 0, 5, 15, 19, 20, 20, 20])
 
 describe('the usual time in the queue', () => {
-  test('is what half did not exceed, in milliseconds', () => {
-    expect(usual(busy)).toBe(1_350_000)
-  })
-
-  const unknown = undefined
+  // More about quantiles: exposition.test.ts.
   test.each([
-    ['interpolated', [0, 0, 0, 5, 15, 19, 19, 19, 19], 1_305_000],
-    ['the bound where half are in the highest bucket', [0, 0, 0, 20, 20, 20, 20, 20, 40], 900_000],
-    ['nothing where all are in the highest', [0, 0, 0, 0, 0, 0, 0, 0, 40], unknown],
-    ['nothing without pull requests', [0, 0, 0, 0, 0, 0, 0, 0, 0], unknown],
-    ['nothing of NaN', Array(9).fill('NaN'), unknown],
-  ])('is %s', (_, counts, expected) => {
-    expect(usual(histogram(counts))).toBe(expected)
-  })
-
-  test('bears a bucket that is NaN or smaller than the one before it', () => {
-    expect(usual(histogram([0, 'NaN', 0, 5, 15, 12, 20, 20, 20]))).toBe(1_350_000)
-  })
-
-  test.each([
-    ['no buckets', 'mq_pr_time_in_queue_1h_seconds_count{repo="acme/web",branch="main"} 20\n'],
-    ['no +Inf bucket', busy.split('\n').slice(0, -2).join('\n')],
-    ['a bound that is no number', busy.replaceAll(/le="[^"]*"/g, 'le="x"')],
-  ])('is unknown from %s', (_, text) => {
-    expect(usual(text)).toBeUndefined()
+    ['what half did not exceed, in milliseconds', busy, 1_350_000],
+    ['the bound where half are in the highest bucket', histogram([0, 0, 0, 20, 20, 20, 20, 20, 40]), 900_000],
+    ['nothing where all are in the highest', histogram([0, 0, 0, 0, 0, 0, 0, 0, 40]), undefined],
+    ['nothing of NaN', histogram(Array(9).fill('NaN')), undefined],
+    [
+      'borne by a bucket that is NaN or smaller than the one before it',
+      histogram([0, 'NaN', 0, 5, 15, 12, 20, 20, 20]),
+      1_350_000,
+    ],
+    ['nothing with bounds that are no numbers', busy.replaceAll(/le="[^"]*"/g, 'le="x"'), undefined],
+  ])('is %s', (_, text, expected) => {
+    expect(usual(text)).toBe(expected)
   })
 
   test('counts neither pull requests that did not merge nor other queues and series', () => {
