@@ -33,10 +33,11 @@ async function checkBranch(cli: Cli): Promise<string | undefined> {
         () => undefined,
         error => failureOrThrow(error).message,
       )
-  const push = await currentPush(cli.host)
+  const pushes = await currentPushes(cli.host)
+  const [push] = pushes
   if (push === undefined) return 'no branch is checked out here'
   try {
-    const problem = await guardPush([push], undefined, true, cli)
+    const problem = await guardPush(pushes, undefined, true, cli)
     if (problem !== undefined)
       return `only the name of the branch ${push.branch} was checked, because ${problem}`
   } catch (error) {
@@ -51,10 +52,16 @@ async function checkBranch(cli: Cli): Promise<string | undefined> {
   return undefined
 }
 
-async function currentPush(host: Host): Promise<PushedBranch | undefined> {
+/** Returns the current branch with each commit that it has at a remote; without any, with HEAD. */
+async function currentPushes(host: Host): Promise<readonly PushedBranch[]> {
   const read = async (...args: string[]) => (await gitOutput(host, ...args))?.trim()
   const branch = await read('symbolic-ref', '--short', 'HEAD')
-  if (branch === undefined) return undefined
-  const from = (await read('rev-parse', '@{push}')) ?? (await read('rev-parse', 'HEAD')) ?? ''
-  return { branch, isDeletion: false, from }
+  if (branch === undefined) return []
+  // A branch that was pushed without -u has no @{push}.
+  const pushed =
+    (await read('rev-parse', '@{push}')) ||
+    (await read('for-each-ref', '--format=%(objectname)', `refs/remotes/*/${branch}`)) ||
+    (await read('rev-parse', 'HEAD'))
+  const commits = new Set(pushed?.split('\n') ?? [''])
+  return [...commits].map(from => ({ branch, isDeletion: false, from }))
 }

@@ -30,6 +30,23 @@ test('`guard check` asks about the current branch, without a push', async () => 
   })
 })
 
+test('a branch that was pushed without -u is known by its commit at each remote', async () => {
+  const [fork, origin, head] = ['a', 'b', 'c'].map(digit => digit.repeat(40))
+  const answers: readonly (readonly [word: string, out: string])[] = [
+    ['symbolic-ref', 'fix-cart'],
+    ['for-each-ref --format=%(objectname) refs/remotes/*/fix-cart', `${fork}\n${origin}`],
+    ['rev-parse HEAD', head ?? ''],
+    ['ls-remote', `${origin}\trefs/pull/7/head`],
+    ['remote -v', 'origin\thttps://github.com/ACME/web.git (fetch)'],
+  ]
+  const spawn: Setting['spawn'] = (_, args) => {
+    const [, out] = answers.find(([word]) => args.join(' ').includes(word)) ?? []
+    return out === undefined ? { code: 128, out: '' } : { code: 0, out: `${out}\n` }
+  }
+  const { code, err } = await mergeq('guard check', { env: where, answer: serviceKnowing(), spawn })
+  expect({ code, err }).toEqual({ code: 21, err: expect.stringMatching(/^mergeq: #7 is testing/) })
+})
+
 describe('`guard check` that cannot tell ends with 0 and says so, and with --fail-closed with 21', () => {
   const noToken = { MERGEQ_TOKEN: '' }
   test.each<[string, Setting, string]>([
