@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { topics } from '../../src/cli/topics.ts'
+import { expectUsageError } from '../support/command-checks.ts'
 import { commandDocs, examples } from '../support/commands.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -114,9 +115,7 @@ describe('help finds', () => {
   })
 
   test('words that stand in no help', async () => {
-    const { code, out, err } = await mergeq('help xyzzy')
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(/^mergeq: No help has 'xyzzy' in it\.\n/)
+    expectUsageError(await mergeq('help xyzzy'), /^mergeq: No help has 'xyzzy' in it\.\n/)
     expect((await mergeq('help merge method --json')).code).toBe(2)
   })
 })

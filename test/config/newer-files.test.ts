@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { expectUsageError } from '../support/command-checks.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
 describe('a file of a newer version (docs/versions.md)', () => {
@@ -13,9 +14,8 @@ describe('a file of a newer version (docs/versions.md)', () => {
     ['an unknown key', `${queue}later: 1\nsettings:\n  concurrency: 2\n`],
   ])('a queue file with %s changes nothing', async (_, text) => {
     const files = { 'queue.yaml': text }
-    const { code, out, err } = await story.mergeq('queue apply -f queue.yaml --yes', { files })
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(/^mergeq: queue\.yaml.*unknown (?:queue setting|key) 'later'/m)
+    const ran = await story.mergeq('queue apply -f queue.yaml --yes', { files })
+    expectUsageError({ ...ran, requests: [] }, /^mergeq: queue\.yaml.*unknown (?:queue setting|key) 'later'/m)
   })
 
   test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../support/command-checks.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
 import { clientOf, nodeHost } from '../support/library-client.ts'
 import { mergeSettings, runningQueue } from '../support/settings-sources.ts'
@@ -120,8 +121,7 @@ describe('the repository of the project file, in a job of another repository', (
 
   test('with a host is another one on another host', async () => {
     const other = { env: { GITHUB_SERVER_URL: 'https://ghe.acme.example' } }
-    const { code, requests } = await mergeq('pr submit 7', inJob({ repo: 'github.com/acme/web' }, other))
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expectUsageError(await mergeq('pr submit 7', inJob({ repo: 'github.com/acme/web' }, other)))
   })
 })
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../support/command-checks.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
 import { ciJob, file, mergeSettings, profiles, requestIn, runningQueue } from '../support/settings-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -114,9 +115,9 @@ describe('each value comes from the first that has it: flag, environment, projec
   test.each(wrong.map(row => [row[0], row] as const))(
     'a bad value is refused in the name of its source: %s',
     async (_, [says, host, line = 'queue get -b main']) => {
-      const { code, out, err } = await mergeq(line, host)
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err.slice(0, 8 + says.length)).toBe(`mergeq: ${says}`)
+      const ran = await mergeq(line, host)
+      expectUsageError(ran)
+      expect(ran.err.startsWith(`mergeq: ${says}`), ran.err).toBe(true)
     },
   )
 
@@ -185,9 +186,8 @@ test('the ref of a target branch is its name in a queue file and in a comparison
 })
 
 test.each(['refs/heads/', ''])('a target branch without a name is refused: %j', async branch => {
-  const { code, err } = await mergeq(['queue', 'get', '-R', 'acme/web', '-b', branch])
-  expect(code).toBe(2)
-  expect(err).toContain('The target branch must not be empty.')
+  const ran = await mergeq(['queue', 'get', '-R', 'acme/web', '-b', branch])
+  expectUsageError(ran, 'The target branch must not be empty.')
 })
 
 describe('the project file', () => {
@@ -250,8 +250,7 @@ describe('the project file', () => {
     const off = await mergeq('config get repo', { files, env: { MERGEQ_PROJECT_FILE: 'off' } })
     expect(off).toMatchObject({ code: 5, out: '' })
     const other = await mergeq('queue get -b main', { files, env: { MERGEQ_PROJECT_FILE: 'no' } })
-    expect(other).toMatchObject({ code: 2, out: '' })
-    expect(other.err).toMatch(/^mergeq: MERGEQ_PROJECT_FILE: 'no' is not valid; must be off\./)
+    expectUsageError(other, /^mergeq: MERGEQ_PROJECT_FILE: 'no' is not valid; must be off\./)
   })
 
   test('is read after the settings file and before the token', async () => {
@@ -386,10 +385,9 @@ describe('the base address', () => {
       ['auth logout', { env: { ...env, MERGEQ_BASE_URL: base } }],
     ]
     for (const [line, host] of sources) {
-      const { code, out, err } = await mergeq(line, host)
-      expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
-      expect(err).toMatch(why)
-      expect(err).not.toContain(token)
+      const ran = await mergeq(line, host)
+      expectUsageError(ran, why)
+      expect(ran.err).not.toContain(token)
     }
   })
 })

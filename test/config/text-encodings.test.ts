@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../support/command-checks.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
 import { runningQueue } from '../support/settings-sources.ts'
 
@@ -57,9 +58,8 @@ describe.each(readers)('%s', (_, line, setting, text, printed) => {
     ['with a mark', bom + text],
     ['without a mark', text],
   ])('that is UTF-16 %s is refused by name', async (_, wide) => {
-    const { code, out, err } = await mergeq(line, setting(Buffer.from(wide, 'utf16le')))
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(
+    expectUsageError(
+      await mergeq(line, setting(Buffer.from(wide, 'utf16le'))),
       / is encoded as UTF-16, not UTF-8\.\n {2}(?:Save the text as UTF-8\. In PowerShell: |Fix the file, )/,
     )
   })

@@ -136,8 +136,11 @@ export const queue = {
   MERGEQ_ORG: 'acme',
 }
 
-/** A usage error with a text in its message; nothing was sent or printed before. */
-export function expectUsageError({ code, out, err, requests }: Outcome, text: string): void {
+/** A usage error with these texts in its message; nothing was printed before, and nothing was sent. */
+export function expectUsageError(
+  { code, out, err, requests = [] }: CommandResult & Partial<Pick<Outcome, 'requests'>>,
+  ...texts: readonly (string | RegExp)[]
+): void {
   expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-  expect(err).toContain(text)
+  for (const text of texts) expect(err).toMatch(text)
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Seen, type Service, type Setting, serveScript } from '../../support/harness.ts'
 import { done, openHome } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -89,9 +90,8 @@ describe('`auth login --with-token`', () => {
   })
 
   test('refuses 10 MB on standard input', async () => {
-    const { code, err } = await mergeq(login, { input: Buffer.alloc(10_000_000, 'x') })
-    expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: Standard input is too long/)
+    const input = Buffer.alloc(10_000_000, 'x')
+    expectUsageError(await mergeq(login, { input }), /^mergeq: Standard input is too long/)
   })
 })
 
@@ -106,9 +106,7 @@ describe('`auth login` at a prompt', () => {
     })
 
   test.each([[[]], [['   ']]])('stores nothing where nothing was typed: %j', async typed => {
-    const { code, err, requests } = await ask('', { typed, answer: () => ({}) })
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('No token was entered')
+    expectUsageError(await ask('', { typed, answer: () => ({}) }), 'No token was entered')
   })
 
   test('asks if CI is "false"', async () => {

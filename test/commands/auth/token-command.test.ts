@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { mergeSettings, profiles, runningQueue, stored } from '../../support/settings-sources.ts'
 import { encodingsFound, token } from '../../support/tokens.ts'
@@ -108,12 +109,7 @@ describe('the program of MERGEQ_TOKEN_COMMAND', () => {
   test.each(failures)('that %s is exit code 2, without its arguments: %j', async (says, result) => {
     const env = { MERGEQ_TOKEN: undefined, TRUNK_API_TOKEN: other, MERGEQ_TOKEN_COMMAND: `op ${token}` }
     const ran = await mergeq(queueGet, { env, spawn: () => result, answer: runningQueue })
-    expect({ code: ran.code, out: ran.out, requests: ran.requests }).toEqual({
-      code: 2,
-      out: '',
-      requests: [],
-    })
-    expect(ran.err).toContain(`mergeq: MERGEQ_TOKEN_COMMAND: the program op ${says}.\n`)
+    expectUsageError(ran, `mergeq: MERGEQ_TOKEN_COMMAND: the program op ${says}.\n`)
     expect(encodingsFound(ran.err, token)).toEqual([])
   })
 
@@ -134,9 +130,8 @@ describe('the program of MERGEQ_TOKEN_COMMAND', () => {
 
   test('that prints no valid token is exit code 2', async () => {
     const { setting } = printing('two words')
-    const { code, err } = await mergeq(queueGet, setting)
-    expect(code).toBe(2)
-    expect(err).toContain('Invalid token (MERGEQ_TOKEN_COMMAND (op)): it contains a space at position 4.')
+    const says = 'Invalid token (MERGEQ_TOKEN_COMMAND (op)): it contains a space at position 4.'
+    expectUsageError(await mergeq(queueGet, setting), says)
   })
 
   test.each([
@@ -150,11 +145,9 @@ describe('the program of MERGEQ_TOKEN_COMMAND', () => {
     [`sh -c 'echo ${token}'`, 'quotes have no meaning'],
   ])('a command that is wrong is exit code 2: %s', async (command, says) => {
     const env = { MERGEQ_TOKEN: undefined, MERGEQ_TOKEN_COMMAND: command }
-    const { code, err, requests } = await mergeq(queueGet, { env, answer: runningQueue })
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toMatch(/^mergeq: MERGEQ_TOKEN_COMMAND: /)
-    expect(err).toContain(says)
-    expect(encodingsFound(err, token)).toEqual([])
+    const ran = await mergeq(queueGet, { env, answer: runningQueue })
+    expectUsageError(ran, /^mergeq: MERGEQ_TOKEN_COMMAND: /, says)
+    expect(encodingsFound(ran.err, token)).toEqual([])
   })
 
   test('has 3 seconds in the hook of git', async () => {
@@ -238,11 +231,8 @@ describe('the token-command of a profile', () => {
   })
 
   test('is refused by `config set` if it is wrong', async () => {
-    const { code, err } = await mergeq(['config', 'set', 'token-command', 'bin/op'], { disk: new Map() })
-    expect({ code, err }).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('token-command: The program has a relative path.'),
-    })
+    const ran = await mergeq('config set token-command bin/op', { disk: new Map() })
+    expectUsageError(ran, 'token-command: The program has a relative path.')
   })
 })
 

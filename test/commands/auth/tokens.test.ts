@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { files } from '../../../src/host/files.ts'
 import { createRedactor } from '../../../src/output/redactor.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Service, type Setting, serveScript } from '../../support/harness.ts'
 import { listening } from '../../support/service.ts'
 import { file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
@@ -71,9 +72,8 @@ describe('what is no token is refused', () => {
   test.each(sources)(
     'a byte order mark before it counts in its position: %s',
     async (source, line, setting) => {
-      const { code, err } = await mergeq(line, setting(`\uFEFF tok\u00A0en`))
-      expect(code).toBe(2)
-      expect(err).toContain(`Invalid token (${source}): it contains the character U+00A0 at position 6.`)
+      const says = `Invalid token (${source}): it contains the character U+00A0 at position 6.`
+      expectUsageError(await mergeq(line, setting(`\uFEFF tok\u00A0en`)), says)
     },
   )
 
@@ -88,9 +88,8 @@ describe('what is no token is refused', () => {
   })
 
   test('standard input without a token is refused', async () => {
-    const { code, err } = await mergeq(`${login} --no-verify`, { input: ' \n' })
-    expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: Invalid token \(standard input\): it is empty\.\n {2}/)
+    const empty = await mergeq(`${login} --no-verify`, { input: ' \n' })
+    expectUsageError(empty, /^mergeq: Invalid token \(standard input\): it is empty\.\n {2}/)
   })
 
   test('commands without a token work with any value', async () => {
@@ -177,11 +176,9 @@ describe('a stored token is not a setting', () => {
   test.each(['config get token --json', 'config unset token', `config set token ${token}`])(
     '`%s` is refused, and names `auth login`',
     async line => {
-      const { code, out, err } = await mergeq(line, setting)
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).toMatch(/'token' is not a setting that can be stored/)
-      expect(err).toContain('auth login')
-      expect(encodingsFound(err, token)).toEqual([])
+      const ran = await mergeq(line, setting)
+      expectUsageError(ran, "'token' is not a setting that can be stored", 'auth login')
+      expect(encodingsFound(ran.err, token)).toEqual([])
     },
   )
 })
@@ -206,9 +203,7 @@ describe('the file of MERGEQ_TOKEN_FILE', () => {
     ['is missing', undefined, 'MERGEQ_TOKEN_FILE: the file /run/token does not exist'],
     ['is empty', '\n', 'Invalid token (MERGEQ_TOKEN_FILE): it is empty'],
   ])('that %s is an error, and no other token is used', async (_, text, message) => {
-    const { code, err, requests } = await ask(text)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain(`mergeq: ${message}.\n`)
+    expectUsageError(await ask(text), `mergeq: ${message}.\n`)
   })
 
   test('is hidden in what the service says', async () => {
@@ -218,9 +213,8 @@ describe('the file of MERGEQ_TOKEN_FILE', () => {
   })
 
   test('that cannot be read is an error', async () => {
-    const { code, err } = await open().run(queueGet, { env: { MERGEQ_TOKEN_FILE: root } })
-    expect(code).toBe(2)
-    expect(err).toContain(`mergeq: MERGEQ_TOKEN_FILE: ${root} cannot be read: `)
+    const ran = await open().run(queueGet, { env: { MERGEQ_TOKEN_FILE: root } })
+    expectUsageError(ran, `mergeq: MERGEQ_TOKEN_FILE: ${root} cannot be read: `)
   })
 })
 
@@ -406,10 +400,9 @@ test.each([
   `auth token ${token}`,
   `--token=${token} queue get`,
 ])('a token is never taken as an argument, and not echoed: %s', async line => {
-  const { code, out, err, requests } = await mergeq(line, { answer: () => ({}) })
-  expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-  expect(encodingsFound(err, token)).toEqual([])
-  if (line.startsWith('auth login')) expect(err).toMatch(/--with-token|run: mergeq auth login/)
+  const ran = await mergeq(line, { answer: () => ({}) })
+  expectUsageError(ran, line.startsWith('auth login') ? /--with-token|run: mergeq auth login/ : '')
+  expect(encodingsFound(ran.err, token)).toEqual([])
 })
 
 describe('the redactor knows a token raw, percent-encoded and in base64', () => {

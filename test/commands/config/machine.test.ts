@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { files } from '../../../src/host/files.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { clientOf, nodeHost } from '../../support/library-client.ts'
 import { testOnPosix } from '../../support/programs.ts'
@@ -39,11 +40,7 @@ describe('the settings of the machine', () => {
   test('have profiles of their own, which can be selected and completed', async () => {
     const setting = mergeSettings(machine({ profiles: { work } }), profiles({ play: { repo: 'a/b' } }))
     expect((await mergeq('config get repo --profile work', setting)).out).toBe('machine/repo\n')
-    const unknown = await mergeq('config get repo --profile wrok', setting)
-    expect({ code: unknown.code, err: unknown.err }).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('work'),
-    })
+    expectUsageError(await mergeq('config get repo --profile wrok', setting), 'work')
     expect((await mergeq(['__complete', '--profile', ''], setting)).out).toMatch(
       /play.*\n.*work|work.*\n.*play/,
     )
@@ -104,12 +101,13 @@ describe('the settings of the machine are refused', () => {
   ]
   test.each(refused)('%s', async (_, setting, says) => {
     const env = { MERGEQ_BASE_URL: 'https://mq.test/v1', MERGEQ_TOKEN: token }
-    for (const line of [queueGet, `${queueGet} --dry-run`, 'config list', 'auth status']) {
-      const { code, out, err } = await mergeq(line, mergeSettings(setting, { env }))
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).toContain(`mergeq: The settings of this machine (${path}) are refused: ${says}.\n`)
-      expect(err).toContain('MERGEQ_MACHINE_CONFIG=off')
-    }
+    const sentence = `mergeq: The settings of this machine (${path}) are refused: ${says}.\n`
+    for (const line of [queueGet, `${queueGet} --dry-run`, 'config list', 'auth status'])
+      expectUsageError(
+        await mergeq(line, mergeSettings(setting, { env })),
+        sentence,
+        'MERGEQ_MACHINE_CONFIG=off',
+      )
     const off = mergeSettings(setting, { env: { MERGEQ_MACHINE_CONFIG: 'off' } })
     expect((await mergeq('config list', off)).code).toBe(0)
     for (const line of ['config path', 'help', 'version', 'config set repo a/b --dry-run'])
@@ -125,8 +123,7 @@ describe('the settings of the machine are refused', () => {
 
   test('another value of MERGEQ_MACHINE_CONFIG is one, too', async () => {
     const env = { MERGEQ_MACHINE_CONFIG: '/tmp/mine.json' }
-    const { code, err } = await mergeq('config list', { env })
-    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('must be off') })
+    expectUsageError(await mergeq('config list', { env }), 'must be off')
   })
 })
 

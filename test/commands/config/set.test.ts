@@ -16,6 +16,7 @@ import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../support/any-character.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, noon } from '../../support/harness.ts'
 import { done, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -144,10 +145,9 @@ describe('an invalid setting is rejected', () => {
     write({ profiles: { default: { repo: 'acme/web' } } })
     const before = [readFileSync(file, 'utf8'), statSync(file).ino, statSync(file).mtimeMs]
     for (const [key, value] of wrong) {
-      const { code, out, err } = await run(['config', 'set', key, value])
-      expect({ key, code, out }).toEqual({ key, code: 2, out: '' })
-      expect(err).toMatch(/^mergeq: [^\n]+\n/)
-      expect(err.length).toBeLessThan(4_096)
+      const ran = await run(['config', 'set', key, value])
+      expectUsageError(ran, /^mergeq: [^\n]+\n/)
+      expect(ran.err.length).toBeLessThan(4_096)
     }
     expect([readFileSync(file, 'utf8'), statSync(file).ino, statSync(file).mtimeMs]).toEqual(before)
   })
@@ -155,11 +155,8 @@ describe('an invalid setting is rejected', () => {
   test.each(['__proto__.x', 'constructor', 'profiles.default.repo'])(
     '`%s` is not a key: set, get and unset reject it',
     async key => {
-      for (const line of [`config set ${key} 1`, `config get ${key}`, `config unset ${key}`]) {
-        const { code, out, err } = await mergeq(line)
-        expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
-        expect(err).toContain(`'${key}' is not a setting that can be stored`)
-      }
+      for (const line of [`config set ${key} 1`, `config get ${key}`, `config unset ${key}`])
+        expectUsageError(await mergeq(line), `'${key}' is not a setting that can be stored`)
     },
   )
 })
@@ -308,12 +305,8 @@ describe('a settings file that cannot be read', () => {
       out: `${runningQueue().body}\n`,
     })
     expect(ran.err.match(refusal(file))).toEqual([ran.err])
-    for (const line of [queueGet, 'config set repo acme/web', 'config unset repo', login, 'auth logout']) {
-      const { code, out, err } = await run(line, { input: token })
-      expect({ line, code, out }).toEqual({ line, code: 2, out: '' })
-      expect(err).toMatch(refusal(file))
-      expect(err).toMatch(/^ {2}Fix the file/m)
-    }
+    for (const line of [queueGet, 'config set repo acme/web', 'config unset repo', login, 'auth logout'])
+      expectUsageError(await run(line, { input: token }), refusal(file), /^ {2}Fix the file/m)
     expect(lstatSync(file)).toMatchObject({ ino, mode, size, mtimeMs })
     expect(readdirSync(folder)).toEqual(['config.json'])
   })

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { clientOf, nodeHost } from '../../support/library-client.ts'
 import { file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
@@ -30,10 +31,8 @@ describe('a settings file that cannot be read ends what sends a request, before 
     ['a dry run', `queue pause ${at} --dry-run`],
     ['the list of the settings', 'config list'],
   ])('%s: %s', async (_, line) => {
-    const { code, out, err, requests } = await mergeq(line, broken)
-    expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-    expect(err).toContain(`mergeq: ${sentence}\n`)
-    expect(err).toMatch(/MERGEQ_CONFIG_DIR.*\n.*MERGEQ_BASE_URL and MERGEQ_TOKEN\.\n$/)
+    const hint = /MERGEQ_CONFIG_DIR.*\n.*MERGEQ_BASE_URL and MERGEQ_TOKEN\.\n$/
+    expectUsageError(await mergeq(line, broken), `mergeq: ${sentence}\n`, hint)
     const { err: json } = await mergeq(`${line} --json`, broken)
     expect(JSON.parse(json).error).toMatchObject({ kind: 'usage', exit: 2, message: sentence })
   })
@@ -131,9 +130,8 @@ test.each([
   ['a profile that is no object', { profiles: { work: [] } }, 'the profile work must be a JSON object'],
   ['a value of another type', { profiles: { default: { 'base-url': ['x'] } } }, 'base-url of the profile'],
 ])('%s would hide a base URL, and counts as unreadable', async (_, document, reason) => {
-  const { code, out, err } = await mergeq('config get base-url', stored(document))
-  expect({ code, out }).toEqual({ code: 2, out: '' })
-  expect(err).toContain(`mergeq: The settings file ${file} cannot be read: ${reason}`)
+  const ran = await mergeq('config get base-url', stored(document))
+  expectUsageError(ran, `mergeq: The settings file ${file} cannot be read: ${reason}`)
 })
 
 describe('a file that is not there', () => {
@@ -154,9 +152,8 @@ describe('a file that is not there', () => {
     const home = openHome(root)
     mkdirSync(dirname(home.folder), { recursive: true })
     symlinkSync('mergeq', home.folder)
-    const { code, out, err } = await home.run('config get base-url')
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain(`mergeq: The settings file ${home.file} cannot be read: ELOOP`)
+    const ran = await home.run('config get base-url')
+    expectUsageError(ran, `mergeq: The settings file ${home.file} cannot be read: ELOOP`)
   })
 
   // root may enter every folder.
@@ -164,9 +161,8 @@ describe('a file that is not there', () => {
     const home = openHome(root)
     mkdirSync(home.folder, { recursive: true })
     chmodSync(home.folder, 0)
-    const { code, err } = await home.run('config get base-url')
+    const ran = await home.run('config get base-url')
     chmodSync(home.folder, 0o700)
-    expect(code).toBe(2)
-    expect(err).toContain(`mergeq: The settings file ${home.file} cannot be read: EACCES`)
+    expectUsageError(ran, `mergeq: The settings file ${home.file} cannot be read: EACCES`)
   })
 })

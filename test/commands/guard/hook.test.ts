@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isQueuedRecord, parsePushes } from '../../../src/commands/guard/shared/push.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { record, serviceKnowing, where } from '../../support/guard.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
@@ -338,13 +339,8 @@ describe('`guard hook`', () => {
   })
 
   test('typed by a person says who runs it', async () => {
-    const { code, err } = await mergeq('guard hook', {
-      env: where,
-      inputTerminal: true,
-      answer: serviceKnowing(),
-    })
-    expect(code).toBe(2)
-    expect(err).toContain('mergeq guard install')
+    const person = { env: where, inputTerminal: true, answer: serviceKnowing() }
+    expectUsageError(await mergeq('guard hook', person), 'mergeq guard install')
   })
 
   test.each(['both', 'hosted'] as const)('finds the branch of a sandbox, %s', async dialect => {

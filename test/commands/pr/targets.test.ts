@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { maxBodySize } from '../../../src/api/limits.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { slowTest } from '../../support/sample.ts'
 
@@ -17,11 +18,11 @@ const requestOf = (impactedTargets: readonly string[] | 'ALL') =>
 
 /** Runs `pr targets 7` against a service that takes everything, and returns what came out and each body. */
 async function send(words: string, setting: Setting = {}) {
-  const { code, out, err, requests } = await mergeq(`pr targets 7 ${at} ${words}`, {
+  const outcome = await mergeq(`pr targets 7 ${at} ${words}`, {
     answer: () => ({ body: 'OK' }),
     ...setting,
   })
-  return { code, out, err, bodies: requests.map(({ body }) => body) }
+  return { ...outcome, bodies: outcome.requests.map(({ body }) => body) }
 }
 
 describe('a list of targets at the limit of 20 MiB', () => {
@@ -80,9 +81,7 @@ describe('the targets that `pr targets` sends', () => {
     ['--from - --if-empty all', { input: '\n ALL \n'.replaceAll(' ', '') }],
     ['--exec -- list', { spawn: () => ({ code: 0, out: 'ALL\n' }) }],
   ])('ALL alone is a usage error that names --all: %s', async (words, setting) => {
-    const { code, err, bodies } = await send(words, setting)
-    expect({ code, bodies }).toEqual({ code: 2, bodies: [] })
-    expect(err).toContain('use --all')
+    expectUsageError(await send(words, setting), 'use --all')
   })
 
   test('--from-json takes the string "ALL", and an array with that name', async () => {
@@ -126,9 +125,7 @@ describe('the targets that `pr targets` sends', () => {
     ["'[' '\"a\",' '\"b\"' ']'", '', /: Target 1 looks like JSON\..*\n.*use --from-json/],
     ['//a "//b\tchanged"', '', /: Target 2 contains a tab\./],
   ])('are refused and nothing is sent: %s with %j', async (words, input, message) => {
-    const { code, out, err, bodies } = await send(words, { input })
-    expect({ code, out, bodies }).toEqual({ code: 2, out: '', bodies: [] })
-    expect(err).toMatch(message)
+    expectUsageError(await send(words, { input }), message)
   })
 
   test('are read from a terminal with a note, and after what else is wrong was reported', async () => {
@@ -152,17 +149,13 @@ test.each([
 ])('an empty list of %s is refused, unless --if-empty says what it means', async (words, input) => {
   const run = (ifEmpty: string) =>
     send(`${ifEmpty} ${words}`, { input, spawn: () => ({ code: 0, out: input }) })
-  const refused = await run('')
-  expect(refused).toMatchObject({ code: 2, bodies: [] })
-  expect(refused.err).toMatch(/: the list of targets is empty\.\n {2}.*--exec.*--if-empty none/)
+  expectUsageError(await run(''), /: the list of targets is empty\.\n {2}.*--exec.*--if-empty none/)
   expect((await run('--if-empty none')).bodies).toEqual([requestOf([])])
   expect((await run('--if-empty all')).bodies).toEqual([requestOf('ALL')])
 })
 
 test.each(['--all', '--none'])('%s leaves nothing that --if-empty could mean', async flag => {
-  const { code, err, bodies } = await send(`${flag} --if-empty none`)
-  expect({ code, bodies }).toEqual({ code: 2, bodies: [] })
-  expect(err).toContain(`${flag} and --if-empty cannot be used together.`)
+  expectUsageError(await send(`${flag} --if-empty none`), `${flag} and --if-empty cannot be used together.`)
 })
 
 describe('a program that lists targets', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../../src/base/errors.ts'
 import { pullRequestStates } from '../../../src/domain/states.ts'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, noon, openStory, type Setting } from '../../support/harness.ts'
 import {
   type Course,
@@ -352,9 +353,7 @@ describe('`pr wait` of one pull request', () => {
     ['pr submit 7 --until testing', /--until.*\n.*--wait/],
     ['pr submit 7 --fail-on-paused', /--fail-on-paused.*\n.*--wait/],
   ])('is refused before anything is sent: %s', async (line, why) => {
-    const { code, err, asked } = await runWithHistory(line, { pulls: { 7: walk } })
-    expect({ code, asked }).toEqual({ code: 2, asked: [] })
-    expect(err).toMatch(why)
+    expectUsageError(await runWithHistory(line, { pulls: { 7: walk } }), why)
   })
 })
 
