@@ -134,24 +134,6 @@ describe('waitForPullRequests', () => {
     })
   })
 
-  test('those that the queue does not list are read with one request, or one by one', async () => {
-    const prs = [7, 8, 9]
-    const pullRequests = prs.map(prNumber => ({ prNumber, state: 'merged' }))
-    const serve = (several: Answer) =>
-      clientOf(({ path, body }) => {
-        if (path.endsWith('/getQueue')) return { body: '{"enqueuedPullRequests":[]}' }
-        if (path.endsWith('/getSubmittedPullRequests')) return several
-        return { body: JSON.stringify({ ...pullRequests[0], prNumber: JSON.parse(body).pr.number }) }
-      })
-    const { client, requests } = await serve({ body: JSON.stringify({ pullRequests, notFound: [] }) })
-    const merged = prs.map(pr => ({ pr, outcome: 'merged' }))
-    expect(await client.waitForPullRequests({ prs })).toMatchObject(merged)
-    expect(requests.map(({ path }) => path.slice(4))).toEqual(['getQueue', 'getSubmittedPullRequests'])
-    const older = await serve({ status: 404 })
-    expect(await older.client.waitForPullRequests({ prs })).toMatchObject(merged)
-    expect(older.requests).toHaveLength(2 + prs.length)
-  })
-
   test('an abort rejects with the reason of the signal as its cause, and leaves no listener', async () => {
     const stop = new AbortController()
     const { client, requests } = await clientOf((_, index) => {

@@ -183,6 +183,7 @@ describe('what follows from events', () => {
     expect(phaseAfter([...first, reading(40, undefined)])).toBe('doubtful')
     expect(phaseAfter([...first, reading(40, undefined), reading(66, undefined)])).toBe('failed')
     expect(phaseAfter([...first, reading(40, record('MERGED', 39))])).toBe('merged')
+    expect(phaseAfter([...first, unavailable])).toBe('failed')
   })
 
   test('so does what failed without its words, until they are read', () => {
