@@ -9,14 +9,7 @@ import { type Cli, command } from '../command/command.ts'
 import { factLines, type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
 import { pluralize } from '../values/format.ts'
-import {
-  type Check,
-  checks,
-  type Outcome,
-  probeService,
-  readServiceStatus,
-  type Session,
-} from './doctor/checks.ts'
+import { type Check, checks, type Outcome, probeService, readOutage, type Session } from './doctor/checks.ts'
 
 interface Report extends Outcome {
   readonly check: string
@@ -32,12 +25,11 @@ async function runCheck(check: Check, session: Session): Promise<Outcome> {
   }
 }
 
-/** Runs all checks. A check whose needs are not met is skipped. */
 async function runChecks(cli: Cli): Promise<readonly Report[]> {
   const session: Session = {
     ...cli,
     probe: memoize(() => probeService(cli)),
-    status: memoize(() => readServiceStatus(cli.client())),
+    outage: memoize(() => readOutage(cli.client())),
   }
   const reports: Report[] = []
   for (const check of checks) {

@@ -3,7 +3,6 @@ import { getArray, type JsonObject } from '../base/json.ts'
 /** Identifies an owner: GitHub does not distinguish the case of users and teams. */
 const ownerKey = (owner: string): string => owner.toLowerCase()
 
-/** Returns the code owners of a test, as the service spells them. */
 export const ownersOf = (test: JsonObject): readonly string[] =>
   getArray(test, 'codeowners').filter(owner => typeof owner === 'string')
 

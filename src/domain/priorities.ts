@@ -10,7 +10,6 @@ const names: ReadonlyMap<number, string> = new Map([
   [200, 'low'],
 ])
 
-/** Returns the name of a priority, or its number if it has none. */
 export const priorityName = (priority: number): string => names.get(priority) ?? String(priority)
 
 /**

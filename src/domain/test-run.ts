@@ -64,7 +64,6 @@ export interface TestRun {
   readonly missing: readonly string[]
   /** When the run began, as the service wrote it. */
   readonly startedAt: string | undefined
-  /** The names of checks that have not finished. */
   readonly pending: readonly string[]
   /** Those of them that wait for a manual approval. */
   readonly awaitingApproval: readonly string[]
@@ -108,14 +107,12 @@ export const testRunOf = (record: JsonObject): string | undefined =>
     .map(findId)
     .find(isTestRunId)
 
-/** Returns the id of the test run that an event names. */
 export const testRunOfEvent = (event: JsonObject): string | undefined =>
   runKeys
     .map(key => detailOf(event, key))
     .map(findId)
     .find(isTestRunId)
 
-/** Returns the numbers of the pull requests that a test run tests. */
 export const testedBy = (run: JsonObject): readonly number[] =>
   prNumbersIn(getArray(run, 'testedPullRequests'))
 

@@ -17,7 +17,6 @@ const jsonToText = (value: Json | undefined): string => {
 /** Returns the text of a value on a single line, without invisible characters. */
 export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
-/** The number of rows or records in a part. */
 const partLength = 64
 
 /**

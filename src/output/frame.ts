@@ -19,7 +19,6 @@ export interface Frame {
   readonly lines: readonly string[]
   /** The number of items above the first visible item, at most as many as leave the page full. */
   readonly offset: number
-  /** The number of visible items, at least 1. */
   readonly pageSize: number
   /** The widths of the columns; as `minWidths` of the next frame, they keep the columns in their places. */
   readonly widths: readonly number[]

@@ -44,18 +44,15 @@ export interface Logger {
    * Messages are written above it. Returns the function that stops it.
    */
   startSpinner(text: SpinnerText): () => void
-  /** Runs `work` with a spinner. Returns what `work` returns. */
   withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
 }
 
-/** Which messages a logger writes, whether errors are JSON, and where it shows a spinner. */
 export interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean
   /** Whether the stack trace of an error is written before it. */
   readonly stack?: boolean
-  /** Whether errors are colored. */
   readonly color?: boolean
   /** How texts look on a terminal; the library has none, and does not take along what that needs. */
   readonly styles?: TextStyles

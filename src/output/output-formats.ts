@@ -47,7 +47,6 @@ export const outputFormats = [
 
 export type OutputFormat = (typeof outputFormats)[number]
 
-/** The names of the formats that print rows. */
 export type FormatOfRows = Extract<OutputFormat, { readonly prints: 'rows' }>['name']
 
 export const formats: readonly OutputFormat['name'][] = outputFormats.map(({ name }) => name)

@@ -22,7 +22,6 @@ export interface PrinterOptions {
   readonly format: OutputFormat
   /** Whether a table is drawn for people; otherwise its rows are tab-separated. */
   readonly isDrawn: boolean
-  /** The fields to print; all fields where it is undefined. */
   readonly selection: FieldSelection | undefined
   readonly terminal: boolean
   readonly columns: number
@@ -59,7 +58,6 @@ export interface Printer {
   end(): Promise<void>
 }
 
-/** Creates a printer that writes results to `writer` in the selected format. */
 export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
   const { format, selection, isDrawn } = options
   const pretty = options.terminal

@@ -3,7 +3,6 @@ import { renderLine, type StyledLine } from './styled-text.ts'
 import { textWidth } from './text-width.ts'
 
 export interface Spinner {
-  /** Reads the text again. */
   refresh(): void
   /** Clears the line; the spinner appears again with its next frame. */
   clear(): void

@@ -5,10 +5,8 @@ import { cutLongValue, endsWithCommand, wrapLines } from './text-width.ts'
 
 const chalk = new Chalk({ level: 1 })
 
-/** How a piece of text looks on a terminal with colors. */
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan' | 'magenta'
 
-/** Returns a text in a style, or unchanged without colors. */
 export const applyStyle = (text: string, style: Style | undefined, color = true): string =>
   style === undefined || !color ? text : chalk[style](text)
 
@@ -85,10 +83,8 @@ export interface Span {
   readonly link?: string | undefined
 }
 
-/** Pieces of a line that follow each other. */
 export type Pieces = readonly (string | Span)[]
 
-/** A line for a terminal: plain text, or pieces. */
 export type StyledLine = string | Pieces
 
 export const styled = (text: string, style: Style): Span => ({ text, style })
@@ -115,7 +111,6 @@ export const signSpan = (state: string): Span => ({
   style: stateStyle(state)?.style,
 })
 
-/** Returns the text of a line without styles. */
 export const plainText = (line: StyledLine): string =>
   typeof line === 'string'
     ? line

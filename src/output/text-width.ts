@@ -81,7 +81,6 @@ export function truncateLine(line: string, maxWidth: number): string {
 const commandAtEnd =
   /(?:(?<=: )|(?<=^(?:\u001B\[[\d;]*m| )*))(?:git|mergeq(?= (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox)\b)) \S.*$/
 
-/** Whether a line is or ends with a command. */
 export const endsWithCommand = (line: string): boolean => commandAtEnd.test(line)
 
 /** Whether the command at the end of a line, if there is one, fits a width in columns. */

@@ -12,7 +12,6 @@ import type { StyledLine } from './styled-text.ts'
  */
 export type ColumnFormat = 'plain' | 'state' | 'time' | 'age' | 'number' | 'pr' | 'id' | 'text' | 'prose'
 
-/** A column of a table. */
 export interface Column {
   /** A missing value in a column without a title is an empty cell instead of `-`. */
   readonly title: string
@@ -63,13 +62,10 @@ export interface Screen {
   readonly footer?: readonly StyledLine[]
 }
 
-/** Columns and the rows below them. */
 export type Table = Required<Pick<Screen, 'columns' | 'rows'>>
 
-/** Returns the rows of a result under their columns. */
 export const tableOf = ({ columns, records, rows = records }: Result): Table => ({ columns, rows })
 
-/** Returns what is drawn of a result. */
 export const screenOf = (result: Result): Screen => result.screen?.() ?? tableOf(result)
 
 /** A single record as a part of a result: JSON prints it as an object. */
@@ -148,7 +144,6 @@ const fieldFormats: readonly (readonly [format: ColumnFormat, fields: string])[]
 /** What a column has that other columns of its field do not have. */
 type ColumnOptions = Partial<Column> & { readonly title?: ScreenHeading }
 
-/** Returns the column of a field, with its heading and its format. */
 export function column(path: string, options: ColumnOptions = {}): Column {
   const name = path.replace(/^test\./, '')
   return { title: headings[name] ?? nameInCapitals(name), path, format: formatOf(name), ...options }
@@ -170,11 +165,9 @@ const nameInCapitals = (name: string): string =>
 const formatOf = (name: string): ColumnFormat =>
   fieldFormats.find(([, fields]) => fields.split(' ').includes(name))?.[0] ?? 'plain'
 
-/** Returns the value of a column in a row. */
 export const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
   show === undefined ? get(row, path) : show(row)
 
-/** Returns the values of a row under its columns. */
 export const cellsOf = (shown: readonly Column[], row: JsonObject): readonly (Json | undefined)[] =>
   shown.map(column => cellOf(column, row))
 
@@ -236,7 +229,6 @@ export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(c
   column.title === 'FOR' ? { ...column, title: 'AGO' } : column,
 )
 
-/** The columns of pull requests in CSV, under the names of the fields. */
 export const pullRequestCsvColumns: readonly Column[] = [
   'prNumber',
   'state',

@@ -187,6 +187,11 @@ export const sentRecord = (
   base?: RecordType,
 ): RecordType => ({ name, summary, fields, ...(base && { base }) })
 
+const withFields = (record: RecordType, more: RecordType['fields']): RecordType => ({
+  ...record,
+  fields: { ...record.fields, ...more },
+})
+
 /** Names as an outline has them: `"repo","branch"`. */
 export const quoted = (fields: object): string =>
   Object.keys(fields)
@@ -276,21 +281,14 @@ export const placeFields = {
 }
 
 /** What `pr get` prints: the record of the service, and what mergeq concludes from it. */
-export const shownPullRequestRecord: RecordType = {
-  ...pullRequestRecord,
-  fields: { ...pullRequestRecord.fields, stacked },
-}
+export const shownPullRequestRecord = withFields(pullRequestRecord, { stacked })
 
 /** What `pr get` prints of one of several pull requests; of an unknown one only its number and `"state":null`. */
-export const listedPullRequestRecord: RecordType = {
-  ...pullRequestRecord,
-  fields: {
-    ...shownPullRequestRecord.fields,
-    state: field('PullRequestState | null'),
-    pr: field('number', 'Of an unknown pull request.'),
-    ...placeFields,
-  },
-}
+export const listedPullRequestRecord = withFields(shownPullRequestRecord, {
+  state: field('PullRequestState | null'),
+  pr: field('number', 'Of an unknown pull request.'),
+  ...placeFields,
+})
 
 /** A test run (docs/reference/service.md, "getMergeQueueTestingDetails"). */
 export const testRunRecord = sentRecord('TestRun', 'A test run of a queue.', {
@@ -401,12 +399,8 @@ export const testingResultListRecord = sentRecord(
 )
 
 /** A result as `queue runs` and `listTestRuns` give it. */
-export const listedTestingResultRecord: RecordType = {
-  ...testingResultRecord,
-  fields: { ...testingResultRecord.fields, ...placeFields },
-}
+export const listedTestingResultRecord = withFields(testingResultRecord, placeFields)
 
-export const listedTestingResultListRecord: RecordType = {
-  ...testingResultListRecord,
-  fields: { ...testingResultListRecord.fields, testingResults: required(list(listedTestingResultRecord)) },
-}
+export const listedTestingResultListRecord = withFields(testingResultListRecord, {
+  testingResults: required(list(listedTestingResultRecord)),
+})

@@ -31,7 +31,8 @@ export interface Outcome {
 /** What a command uses, and what several checks ask the service for once. */
 export interface Session extends Cli {
   probe(): Promise<ServiceProbe>
-  status(): Promise<ServiceStatus>
+  /** Returns what the service says of an outage; undefined if there is none. */
+  outage(): Promise<string | undefined>
 }
 
 export interface Check {
@@ -120,11 +121,10 @@ const isReached = (error: MergeqError | undefined): boolean =>
   error === undefined || error.details.status !== undefined || error.details.sentState === 'ambiguous'
 
 /** Returns why the service is not reached; its status, which needs no token, decides where the metrics do not. */
-async function connectionError({ probe, status }: Session): Promise<MergeqError | undefined> {
+async function connectionError({ probe, outage }: Session): Promise<MergeqError | undefined> {
   const { error } = await probe()
   if (isReached(error) || error?.details.failedStep !== undefined) return error
-  const read = await status()
-  return read.kind === 'unknown' ? read.failure : undefined
+  return outage().then(() => undefined, failureOrThrow)
 }
 
 const readBaseUrl = async ({ settings }: Session): Promise<URL> => new URL(await settings.require('baseUrl'))
@@ -179,34 +179,26 @@ async function checkClock({ probe }: Session): Promise<Outcome> {
   return isFar ? warn(found, 'Set the clock of this machine: time ranges depend on it.') : pass(found)
 }
 
-/** What the service says about its health; unknown if it has no status or could not be asked. */
-type ServiceStatus =
-  | { readonly kind: 'operational' }
-  | { readonly kind: 'outage'; readonly text: string }
-  | { readonly kind: 'unknown'; readonly failure: MergeqError }
-
 /** The time limit for the status, in milliseconds: it is only additional information. */
 const statusTimeout = 3_000
 
-/** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
-export async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
+/** Sends one request without a token, for at most 3 seconds. */
+export async function readOutage(client: ServiceClient): Promise<string | undefined> {
   const limits = { maxRetries: 0, timeout: () => statusTimeout }
-  try {
-    const { response } = await callOperation(client, getServiceStatus, {}, { limits })
-    const [record = {}] = response.records
-    const type = getString(record, 'overallStatus.type') ?? 'up'
-    const text = getString(record, 'overallStatus.overallStatusDescription') ?? type
-    return type === 'up' ? { kind: 'operational' } : { kind: 'outage', text }
-  } catch (error) {
-    return { kind: 'unknown', failure: failureOrThrow(error) }
-  }
+  const { response } = await callOperation(client, getServiceStatus, {}, { limits })
+  const [record = {}] = response.records
+  const type = getString(record, 'overallStatus.type') ?? 'up'
+  return type === 'up' ? undefined : (getString(record, 'overallStatus.overallStatusDescription') ?? type)
 }
 
-async function checkStatus({ status }: Session): Promise<Outcome> {
-  const read = await status()
-  if (read.kind === 'operational') return pass('operational')
-  if (read.kind === 'outage') return warn(read.text, 'If commands fail, try again later.')
-  return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
+async function checkStatus({ outage }: Session): Promise<Outcome> {
+  try {
+    const text = await outage()
+    return text === undefined ? pass('operational') : warn(text, 'If commands fail, try again later.')
+  } catch (error) {
+    const failure = failureOrThrow(error)
+    return isNotFound(failure) ? pass('the service publishes no status') : skip(failure.message)
+  }
 }
 
 function checkCi({ host: { env } }: Session): Outcome {
@@ -246,6 +238,11 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
     return warn(message, details.hint ?? '')
   }
 }
+
+const settingCheck = (check: string, name: SettingKey, missing: Outcome): Check => ({
+  check,
+  run: session => checkSetting(name, missing, session),
+})
 
 const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settings }: Session) =>
   settings.read(name).catch(() => undefined)
@@ -311,22 +308,14 @@ export const checks: readonly Check[] = [
   { check: 'service status', needs: ['TLS'], run: checkStatus },
   { check: 'git', run: checkGit },
   { check: 'CI', run: checkCi },
-  {
-    check: 'repository',
-    run(session) {
-      const fix = 'Use --repo owner/name, or store it with config set.'
-      return checkSetting('repo', warn('none', fix), session)
-    },
-  },
-  {
-    check: 'target branch',
-    run(session) {
-      const fix = 'Use --target-branch <branch>, or store it with config set.'
-      return checkSetting('targetBranch', warn('none', fix), session)
-    },
-  },
-  { check: 'pull request', run: session => checkSetting('pr', nothing, session) },
-  { check: 'head commit', run: session => checkSetting('sha', nothing, session) },
+  settingCheck('repository', 'repo', warn('none', 'Use --repo owner/name, or store it with config set.')),
+  settingCheck(
+    'target branch',
+    'targetBranch',
+    warn('none', 'Use --target-branch <branch>, or store it with config set.'),
+  ),
+  settingCheck('pull request', 'pr', nothing),
+  settingCheck('head commit', 'sha', nothing),
   { check: 'organization', run: checkOrganization },
   { check: 'queue', needs: ['service'], run: checkQueue },
 ]

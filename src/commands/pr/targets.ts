@@ -138,7 +138,6 @@ const upload: Input<Upload> = {
   },
 }
 
-/** Returns the commit that the targets belong to; undefined with --no-sha. */
 async function readCommit(
   args: ParsedArgs,
   pullRequest: PullRequest,

@@ -17,7 +17,6 @@ export interface Reason {
   readonly by: Causer
   /** Null for a word that says how a pull request was submitted. */
   readonly again: Again | null
-  /** Whether the pull request may have merged all the same. */
   readonly mayBeMerged?: true
   /** A sentence; `{by}` is replaced by ` by <login>`, or by nothing. */
   readonly meaning: string
@@ -27,7 +26,6 @@ export interface Reason {
 
 type Words = Readonly<Record<string, Reason>>
 
-/** Words with the same cause and the same answer. */
 const reasons = (
   by: Causer,
   again: Reason['again'],

@@ -38,7 +38,6 @@ function shortText(record: JsonObject, key: string): string | undefined {
   return text === undefined ? undefined : shorten(text, maxTextLength)
 }
 
-/** Returns the name of the priority, or its number where it has none. */
 const priorityText = (record: JsonObject): string | undefined =>
   shortText(record, 'priorityName') ?? getNumber(record, 'priorityValue')?.toString()
 
@@ -127,9 +126,7 @@ async function describeTimeToMerge(
 }
 
 interface SheetDetails {
-  /** The URL of the pull request. */
   readonly page: string | undefined
-  /** Its position in the queue. */
   readonly place: string
   readonly time: string | undefined
   readonly targetBranch: string
