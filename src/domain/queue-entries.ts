@@ -24,14 +24,8 @@ export const positionEntries = (queue: Json): readonly JsonObject[] =>
     isObject(entry) ? { ...entry, position: index + 1 } : {},
   )
 
-interface TestSlots {
-  /** The pull requests in the state TESTING; several of them may share a test run if the queue batches. */
-  readonly testing: readonly QueueEntry[]
-  readonly concurrency: number | undefined
-  readonly isBatching: boolean
-}
-
-export const testSlots = (queue: Json): TestSlots => ({
+/** In a queue that batches, several of the pull requests under test may share a test run. */
+export const testSlots = (queue: Json) => ({
   testing: queueEntries(queue).filter(({ state }) => state === 'TESTING'),
   concurrency: getNumber(queue, 'concurrency'),
   isBatching: get(queue, 'batch') === true,

@@ -17,8 +17,6 @@ export const pullRequestStates = [
 /** The known states of a queue (docs/reference/service.md, "Queue states"). */
 export const queueStates = ['RUNNING', 'PAUSED', 'DRAINING', 'SWITCHING_MODES'] as const
 
-export type KnownState = (typeof pullRequestStates)[number] | (typeof queueStates)[number]
-
 const knownStates: readonly string[] = [...pullRequestStates, ...queueStates]
 
 /** A text that is no known state is returned unchanged. */

@@ -122,20 +122,14 @@ export function testsPullRequest(run: JsonObject, pr: number): boolean {
   return tested.length === 0 || tested.includes(pr) || getArray(run, 'dependentPrs').includes(pr)
 }
 
-const checkResults = new Map<string, 'passed' | 'failed'>([
-  ['SUCCESS', 'passed'],
-  ['NEUTRAL', 'passed'],
-  ['SKIPPED', 'passed'],
-  ['FAILURE', 'failed'],
-  ['ERROR', 'failed'],
-  ['CANCELLED', 'failed'],
-  ['TIMED_OUT', 'failed'],
-  ['STALE', 'failed'],
-  ['ACTION_REQUIRED', 'failed'],
-])
+const passedStates = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
+const failedStates = ['FAILURE', 'ERROR', 'CANCELLED', 'TIMED_OUT', 'STALE', 'ACTION_REQUIRED']
 
-const resultOf = (check: JsonObject): 'passed' | 'failed' | undefined =>
-  checkResults.get((getString(check, 'state') ?? '').toUpperCase())
+function resultOf(check: JsonObject): 'passed' | 'failed' | undefined {
+  const state = (getString(check, 'state') ?? '').toUpperCase()
+  if (passedStates.includes(state)) return 'passed'
+  return failedStates.includes(state) ? 'failed' : undefined
+}
 
 const nameOfCheck = (check: JsonObject): string => getString(check, 'name') ?? 'an unnamed check'
 

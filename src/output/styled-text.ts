@@ -1,5 +1,4 @@
 import { Chalk } from 'chalk'
-import type { KnownState } from '../domain/states.ts'
 import { sanitizeSpaces } from './sanitize.ts'
 import { cutLongValue, endsWithCommand, wrapLines } from './text-width.ts'
 
@@ -16,56 +15,25 @@ export interface StateStyle {
   readonly style: Style
 }
 
-const succeeded: StateStyle = { sign: '✓', style: 'green' }
-const failed: StateStyle = { sign: '✗', style: 'red' }
-const running: StateStyle = { sign: '◐', style: 'yellow' }
-const attention: StateStyle = { sign: '!', style: 'yellow' }
-const cancelled: StateStyle = { sign: '-', style: 'dim' }
-
-/** The style of each state of a pull request or a queue; a new state must be given one. */
-const serviceStates: Readonly<Record<KnownState, StateStyle>> = {
-  NOT_READY: { sign: '○', style: 'dim' },
-  PENDING: { sign: '●', style: 'cyan' },
-  TESTING: running,
-  TESTS_PASSED: { sign: '◕', style: 'green' },
-  MERGED: succeeded,
-  FAILED: failed,
-  CANCELLED: cancelled,
-  PENDING_FAILURE: { sign: '!', style: 'magenta' },
-  RUNNING: { sign: '►', style: 'green' },
-  PAUSED: attention,
-  DRAINING: attention,
-  SWITCHING_MODES: attention,
-}
-
-/** The styles of the states of checks and tests, and of the verdicts of mergeq, in upper case. */
-const otherStates: Readonly<Record<string, StateStyle>> = {
-  SUCCESS: succeeded,
-  SUCCEEDED: succeeded,
-  HEALTHY: succeeded,
-  PASS: succeeded,
-  FAILURE: failed,
-  ERROR: failed,
-  TIMED_OUT: failed,
-  BROKEN: failed,
-  FAIL: failed,
-  DROPPED: failed,
-  NEW: failed,
-  FLAKY: attention,
-  STALE: attention,
-  WARN: attention,
-  BLOCKED: attention,
-  HELD: attention,
-  KNOWN: attention,
-  QUARANTINED: attention,
-  SKIPPED: cancelled,
-  IN_PROGRESS: running,
-  QUEUED: { sign: '●', style: 'cyan' },
-  WAITING: { sign: '●', style: 'cyan' },
-}
+/** The states of pull requests, queues, checks and tests, and the verdicts of mergeq, by their sign and color. */
+const statesByStyle: readonly (readonly [sign: string, style: Style, states: string])[] = [
+  ['○', 'dim', 'NOT_READY'],
+  ['●', 'cyan', 'PENDING QUEUED WAITING'],
+  ['◐', 'yellow', 'TESTING IN_PROGRESS'],
+  ['◕', 'green', 'TESTS_PASSED'],
+  ['✓', 'green', 'MERGED SUCCESS SUCCEEDED HEALTHY PASS'],
+  ['✗', 'red', 'FAILED FAILURE ERROR TIMED_OUT BROKEN FAIL DROPPED NEW'],
+  ['-', 'dim', 'CANCELLED SKIPPED'],
+  ['!', 'magenta', 'PENDING_FAILURE'],
+  ['►', 'green', 'RUNNING'],
+  ['!', 'yellow', 'PAUSED DRAINING SWITCHING_MODES'],
+  ['!', 'yellow', 'FLAKY STALE WARN BLOCKED HELD KNOWN QUARANTINED'],
+]
 
 export const stateStyles: ReadonlyMap<string, StateStyle> = new Map(
-  Object.entries({ ...otherStates, ...serviceStates }),
+  statesByStyle.flatMap(([sign, style, states]) =>
+    states.split(' ').map(state => [state, { sign, style }] as const),
+  ),
 )
 
 /** Returns the sign and color of a state, whatever its case; undefined for any other text. */

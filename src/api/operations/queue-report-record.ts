@@ -1,4 +1,4 @@
-import { nested, nullable, ownRecord, queueNameFields, type RecordType } from './fields.ts'
+import { named, nested, nullable, ownRecord, queueNameFields } from './fields.ts'
 
 const part = ownRecord({ count: 'number', of: 'number', share: 'number | null' })
 const spent = ownRecord({ runs: 'number', minutes: 'number' })
@@ -26,13 +26,13 @@ export const reportedRange = ownRecord({
   bisections: ownRecord({ batchesSplit: 'number', runs: 'number' }),
 })
 
-export const queueReportRecord: RecordType = {
-  ...ownRecord({
+export const queueReportRecord = named(
+  'QueueReport',
+  'The finished test runs of a range beside the range before.',
+  {
     ...queueNameFields,
     range: reportedRange,
     before: nullable(nested(reportedRange)),
     notes: 'readonly string[]',
-  }),
-  name: 'QueueReport',
-  summary: 'The finished test runs of a range beside the range before.',
-}
+  },
+)
