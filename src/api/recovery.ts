@@ -151,8 +151,8 @@ async function recover<P extends Params>(
 async function requireHead(sent: UnconfirmedWrite, expected: string, client: ServiceClient): Promise<void> {
   const { operation, request, failure } = sent
   const { repo, pr } = request.resource
-  const { checkout } = client.settings
   if (repo === undefined || pr === undefined) return
+  const checkout = await client.settings.openCheckout()
   const found = (await checkout?.findHead({ repo, pr })) ?? { problem: 'the checkout is not read' }
   if ('problem' in found) {
     const message = `${withPeriod(failure.message)} The head of #${pr} is unknown: ${found.problem}.`

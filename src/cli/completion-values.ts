@@ -109,7 +109,6 @@ async function readFromService(
   const silent = { write: async () => undefined }
   const settings = resolveSettings(args, host, {
     changes: false,
-    changesSettings: false,
     nameOf: flagName,
     notify: silent.write,
   })

@@ -97,9 +97,7 @@ async function createContext(
   const settings = resolveSettings(args, host, {
     changes: sendsChange(command),
     checks: isCheck(command),
-    changesSettings: command.settings === 'changed',
-    createsProfile: command.settings === 'profile created',
-    needsSettings: command.settings !== 'not needed',
+    use: command.settings,
     nameOf: flagName,
     notify: text => log(text),
   })

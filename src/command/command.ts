@@ -3,7 +3,7 @@ import type { ServiceClient } from '../api/service-client.ts'
 import type { ServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'
 import type { ErrorKind } from '../base/errors.ts'
-import type { Config, ParsedArgs } from '../config/settings.ts'
+import type { Config, ParsedArgs, SettingsUse } from '../config/settings.ts'
 import type { Token } from '../config/token.ts'
 import type { Environment, Host } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
@@ -53,12 +53,7 @@ export interface Command<X extends Options = Options> {
   readonly toleratesErrors?: boolean
   /** Whether it ends with the exit code of a program that it runs. */
   readonly propagatesExitCode?: boolean
-  /**
-   * What it does with the settings, other than to use them: a command that changes them does not read them first, one
-   * that creates a profile accepts a new name, one for which they are optional warns of a file that cannot be read,
-   * and wrong ones must not keep a command from running for which only options count.
-   */
-  readonly settings?: 'changed' | 'profile created' | 'optional' | 'not needed'
+  readonly settings?: SettingsUse
   /** Runs the command, and returns its exit code. `values` are those of `options`. */
   run(values: OptionValues<X>, cli: Cli): Promise<number>
 }

@@ -7,7 +7,6 @@ import { type CommandLine, shellWord } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
 import type { Checkout } from './checkout.ts'
 import { suggestCommandLine } from './command-line.ts'
-import type { CheckoutLookup } from './missing-pull-request.ts'
 import { projectFileSource } from './project-file.ts'
 import {
   type ResolvedValue,
@@ -109,12 +108,10 @@ export interface Config {
   checkBranch(option: string, value: string): Promise<void>
   /** Whether something else than the checkout gives a value, so that it is no guess. */
   isNamed(name: SettingKey): Promise<boolean>
-  /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
-  lookUpCheckout(): Promise<CheckoutLookup>
   /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
   readonly ciJob: SettingSource
-  /** The commits of the checkout; undefined where only what the caller gives counts. */
-  readonly checkout: Pick<Checkout, 'readHead' | 'findCommit' | 'findHead'> | undefined
+  /** Opens the checkout; undefined where only what the caller gives counts. */
+  openCheckout(): Promise<Checkout | undefined>
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the same settings for a change, where only the arguments say whether the command is one. */
@@ -127,16 +124,19 @@ export interface Config {
   readonly commandLine: CommandLine
 }
 
+/**
+ * What a command does with the settings, other than to use them: a command that changes them does not read them first,
+ * one that creates a profile accepts a new name, one for which they are optional warns of a file that cannot be read,
+ * and wrong ones must not keep a command from running for which only options and defaults count.
+ */
+export type SettingsUse = 'changed' | 'profile created' | 'optional' | 'not needed'
+
 /** A read may guess between repositories, a change may not. */
 export interface ResolveOptions {
   readonly changes: boolean
   /** Whether the command passes or fails by what it reads: it reads what the CI job is about. False by default. */
   readonly checks?: boolean
-  readonly changesSettings: boolean
-  /** Whether the selected profile may be one that does not exist yet. False by default. */
-  readonly createsProfile?: boolean
-  /** False where only what the caller gives counts, else the defaults. True by default. */
-  readonly needsSettings?: boolean
+  readonly use?: SettingsUse | undefined
   nameOf(name: string): string
   notify(text: string): Promise<void>
 }
@@ -151,6 +151,13 @@ const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(
 const discovered = (load: () => Promise<SettingSource>): SettingSource =>
   memoized({ find: async name => (isDiscoverable(name) ? (await load()).find(name) : undefined) })
 
+/** The values that were looked up so far. */
+interface FoundValues {
+  readonly used: Map<SettingKey, ResolvedValue>
+  /** Those that no option gave, unparsed. */
+  readonly configured: Map<SettingKey, string>
+}
+
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
  * caller gives, environment, project file, profile, CI job, git, default (docs/reference/cli.md, "Settings").
@@ -159,18 +166,19 @@ export function resolveSettings(
   given: ParsedArgs | SettingSource,
   host: ServiceHost,
   options: ResolveOptions,
-  used = new Map<SettingKey, ResolvedValue>(),
-  configured = new Map<SettingKey, string>(),
+  found: FoundValues = { used: new Map(), configured: new Map() },
 ): Config {
-  const { changes, checks = false, needsSettings = true, createsProfile = false, notify, nameOf } = options
+  const { changes, checks = false, use, notify, nameOf } = options
+  const needsSettings = use !== 'not needed'
   const isLibrary = 'find' in given
   const store = openStore(host)
   const projectFile = memoized(projectFileSource(host, notify))
   // A command that changes settings does not read the profile: it must be able to correct an invalid value and to
   // create a profile.
-  const profile = options.changesSettings
-    ? nothing
-    : memoized(profileSource(store, () => settings.require('profile'), createsProfile))
+  const profile =
+    use === 'changed'
+      ? nothing
+      : memoized(profileSource(store, () => settings.require('profile'), use === 'profile created'))
   const openCiJob = memoize(async () => (await import('./ci-job.ts')).openCiJob(context))
   const ciJob = discovered(openCiJob)
   const ofCommand = {
@@ -226,12 +234,14 @@ export function resolveSettings(
         const isGiven = source.name === 'option' && isLibrary
         const named = source.rules?.[name]
         const rule = named === 'typedBranch' && (isPlain || isGiven) ? undefined : named
-        const found = first && rule ? await (await import('./source-rules.ts'))[rule](first, context) : first
-        if (found === undefined) continue
-        const resolved = name === 'targetBranch' ? { ...found, value: branchName(found.value) } : found
+        const accepted =
+          first && rule ? await (await import('./source-rules.ts'))[rule](first, context) : first
+        if (accepted === undefined) continue
+        const resolved =
+          name === 'targetBranch' ? { ...accepted, value: branchName(accepted.value) } : accepted
         const { summarize = text => text } = settingDefinition(name)
-        used.set(name, { ...resolved, value: summarize(resolved.value) })
-        if (source.name !== 'option') configured.set(name, resolved.value)
+        found.used.set(name, { ...resolved, value: summarize(resolved.value) })
+        if (source.name !== 'option') found.configured.set(name, resolved.value)
         return resolved
       }
       return undefined
@@ -289,15 +299,8 @@ export function resolveSettings(
         await typedBranch({ value, origin: option }, { ...context, give })
       },
       isNamed: async name => (await search(namedSources, name)) !== undefined,
-      lookUpCheckout: async () => (await openCheckout()).lookUp(),
       ciJob: needsSettings ? ciJob : nothing,
-      checkout: needsSettings
-        ? {
-            readHead: async () => (await openCheckout()).readHead(),
-            findCommit: async digits => (await openCheckout()).findCommit(digits),
-            findHead: async pullRequest => (await openCheckout()).findHead(pullRequest),
-          }
-        : undefined,
+      openCheckout: async () => (needsSettings ? openCheckout() : undefined),
       withArgs: given => createConfig(given)[0],
       async findOtherBranch(branch) {
         const base = await (await openCiJob()).findBase()
@@ -308,10 +311,13 @@ export function resolveSettings(
           .map(found => found && branchName(found.value))
           .find(other => other !== undefined && other !== branch)
       },
-      forChange: () => resolveSettings(given, host, { ...options, changes: true }, used, configured),
-      used: () => used,
+      forChange: () => resolveSettings(given, host, { ...options, changes: true }, found),
+      used: () => found.used,
       commandLine: (...suggestion) =>
-        suggestCommandLine({ typed: 'find' in given ? new Map() : given, configured }, ...suggestion),
+        suggestCommandLine(
+          { typed: 'find' in given ? new Map() : given, configured: found.configured },
+          ...suggestion,
+        ),
     }
     return [config, context]
   }

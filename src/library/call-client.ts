@@ -100,8 +100,7 @@ export async function createCallClient(
   const logger = createLogger({ write }, { quiet: false, verbose: false, json: true })
   const settings = resolveSettings(sourceOf(given), host, {
     changes,
-    changesSettings: false,
-    needsSettings: discover,
+    use: discover ? undefined : 'not needed',
     nameOf,
     notify: text => logger.infoOnce(text),
   })

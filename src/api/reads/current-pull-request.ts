@@ -50,7 +50,8 @@ export async function findCurrentPullRequest(
     await checkPushed(known, found?.unpushed ?? 0)
     return { reference: known, guess: found?.guess }
   }
-  const lookup = await settings.lookUpCheckout()
+  const checkout = await settings.openCheckout()
+  const lookup = (await checkout?.lookUp()) ?? { problem: 'the checkout is not read', unpushed: 0 }
   const { branch, commit = '', commitProblem, problem, unpushed } = lookup
   const missing = (branchProblem?: string) => missingPullRequestError(lookup, branchProblem, advice)
   if (problem !== undefined) throw missing()

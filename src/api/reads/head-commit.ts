@@ -16,10 +16,10 @@ type FoundHead = { readonly commit: string; readonly origin: string } | { readon
 export async function completeCommit(
   commit: string,
   name: string,
-  { checkout }: Pick<Config, 'checkout'>,
+  { openCheckout }: Pick<Config, 'openCheckout'>,
 ): Promise<string> {
   if (isCompleteCommit(commit)) return commit
-  const found = (await checkout?.findCommit(commit)) ?? { problem: `${commit} is abbreviated` }
+  const found = (await (await openCheckout())?.findCommit(commit)) ?? { problem: `${commit} is abbreviated` }
   if ('commit' in found) return found.commit
   throw usageError(`${name}: ${found.problem}.`, `Use all digits of the commit: ${commit}...`)
 }
@@ -45,7 +45,7 @@ export async function resolveHead(
   if (pullRequestCount > 1)
     throw usageError(`${name} works with only one pull request.`, 'Wait for each pull request separately.')
   if (given !== 'HEAD') return completeCommit(given, name, settings)
-  const head = (await settings.checkout?.readHead()) ?? { problem: 'the checkout is not read' }
+  const head = (await (await settings.openCheckout())?.readHead()) ?? { problem: 'the checkout is not read' }
   if ('commit' in head) return head.commit
   throw usageError(
     `${name}: the commit of HEAD is unknown: ${head.problem}.`,
@@ -56,11 +56,12 @@ export async function resolveHead(
 /** Returns what the remote says about the head of a pull request. */
 const findRemoteHead = async (
   pullRequest: PullRequest,
-  { logger, settings: { checkout } }: ServiceClient,
+  { logger, settings: { openCheckout } }: ServiceClient,
 ): Promise<CommitLookup> =>
   logger.withSpinner(
     () => `looking up the head of #${pullRequest.pr}`,
-    async () => checkout?.findHead(pullRequest) ?? { problem: 'the checkout is not read' },
+    async () =>
+      (await (await openCheckout())?.findHead(pullRequest)) ?? { problem: 'the checkout is not read' },
   )
 
 /** Returns the head commit of a pull request whose record was read, or why it is not known, without a full stop. */
@@ -181,7 +182,7 @@ async function headOfJob({ repo, pr }: PullRequest, { settings }: ServiceClient)
 /** The commit of the checkout counts only if it is the head of the pull request: an equal hash proves it. */
 async function headOfCheckout(pullRequest: PullRequest, client: ServiceClient): Promise<FoundHead> {
   const { settings, logger, isDryRun } = client
-  const { checkout } = settings
+  const checkout = await settings.openCheckout()
   if (checkout === undefined) return {}
   const { pr } = pullRequest
   const [head, origin] = [await checkout.readHead(), 'git HEAD']

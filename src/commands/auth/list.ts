@@ -30,7 +30,6 @@ async function listTokens(
   const selected = profile === (await settings.require('profile'))
   const ofProfile = resolveSettings(new Map([...args, ['--profile', [profile]]]), host, {
     changes: false,
-    changesSettings: false,
     nameOf: flagName,
     notify: async () => undefined,
   })
