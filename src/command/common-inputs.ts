@@ -1,5 +1,4 @@
 import type { Param } from '../api/operation.ts'
-import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
@@ -8,7 +7,6 @@ import { type Queue, type Repository, repositoryKey } from '../values/repository
 import { shellQuote } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
-import { findSimilarField } from './fields.ts'
 import type { PullRequestItem } from './input-items.ts'
 import { flag, flagName, type Input, type InputContext, option, optionInput, paramInput } from './inputs.ts'
 
@@ -73,15 +71,6 @@ function argsInQueue(args: ParsedArgs, { word, targetBranch }: PullRequestItem):
 }
 
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
-  // With gh, the names of fields follow --json.
-  if (args.has('--json') && /^[a-z]+(?:,[a-z]+)*$/i.test(word)) {
-    const known = fieldNames(pullRequestRecord)
-    const names = word.split(',').map(name => findSimilarField(name, known) ?? name)
-    throw usageError(
-      `'${word}' is not a pull request.`,
-      `To print only some fields, use: --json --fields ${names.join(',')}`,
-    )
-  }
   // With gh, -q is followed by what jq selects.
   if (/^\.[\w[]/.test(word))
     throw usageError(
