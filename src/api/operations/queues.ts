@@ -93,10 +93,12 @@ export const createQueue = defineOperation({
   errors: { check: ['repo', 'the permissions of the token'], makesSubject: true },
 })
 
+export const updateRecovery = recoveredByQueue('update', 'update', 'Update', 'Updated')
+
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
-  recovery: recoveredByQueue('update', 'update', 'Update', 'Updated'),
+  recovery: updateRecovery,
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides, nameOf) {

@@ -21,17 +21,16 @@ export const setQueueState = {
   decoder: emptyDecoder,
 }
 
-const sentences = {
-  RUNNING: { before: 'Resume {queue}', after: 'Resumed {queue}' },
-  PAUSED: { before: 'Pause {queue}', after: 'Paused {queue}' },
-  DRAINING: { before: 'Drain {queue}', after: 'Drained {queue}' },
+/** What a change to a state is called: of one queue before and after it, and in the question before several change. */
+export const settableStates = {
+  RUNNING: { before: 'Resume {queue}', after: 'Resumed {queue}', done: 'Resumed', does: 'resumes' },
+  PAUSED: { before: 'Pause {queue}', after: 'Paused {queue}', done: 'Paused', does: 'pauses' },
+  DRAINING: { before: 'Drain {queue}', after: 'Drained {queue}', done: 'Draining', does: 'drains' },
 } as const
 
-const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
+export type SettableState = keyof typeof settableStates
 
-export type SettableState = keyof typeof verbs
-
-export const isSettable = (state: string): state is SettableState => Object.hasOwn(verbs, state)
+export const isSettable = (state: string): state is SettableState => Object.hasOwn(settableStates, state)
 
 /** `Paused main of acme/web: 1 pull request finishes testing, 22 wait.` */
 export function describeStateChange(state: SettableState, queue: Queue, before: JsonObject): string {
@@ -48,7 +47,7 @@ export function describeStateChange(state: SettableState, queue: Queue, before: 
     const count = testing === 0 ? pluralize(waiting, 'pull request') : waiting
     parts.push(`${count} ${waiting === 1 ? 'waits' : 'wait'}`)
   }
-  return `${verbs[state]} ${queueName(queue)}: ${parts.join(', ') || 'no pull requests are queued'}.`
+  return `${settableStates[state].done} ${queueName(queue)}: ${parts.join(', ') || 'no pull requests are queued'}.`
 }
 
 /** What `--set` adds to the request that sets a state, which the command says. */
@@ -57,11 +56,8 @@ export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
 export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promise<number> =>
   forOne(cli, setQueueState, queue, async () => {
     const before = await readForPerson(cli, getQueue, queue)
-    const { recovery } = setQueueState
-    const operation =
-      recovery === undefined
-        ? setQueueState
-        : { ...setQueueState, recovery: { ...recovery, sentence: sentences[state] } }
+    const recovery = { ...operations.updateRecovery, sentence: settableStates[state] }
+    const operation = { ...setQueueState, recovery }
     const sent = await send(cli, operation, { ...queue, state })
     return show(
       sent,

@@ -17,7 +17,7 @@ import { type Queue, repositoryName } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
 import { correctRecord, openRecordFile } from '../record-file.ts'
-import { changeState, type SettableState, setOfState, setQueueState } from './change-one.ts'
+import { changeState, type SettableState, setOfState, setQueueState, settableStates } from './change-one.ts'
 import { changeStates, readState, type StateChangeResult } from './change-several.ts'
 import { continueRecord, type RecordedChange, readEarlierRecord } from './record.ts'
 import {
@@ -26,7 +26,6 @@ import {
   stateChangeColumns,
   stateChangeRecord,
   suggestReturn,
-  verbs,
 } from './words.ts'
 
 interface SeveralOptions {
@@ -100,12 +99,13 @@ async function changeAllStates(
   if (dryRun) {
     const reading = withoutDryRun(cli)
     const found = await forPerson(reading, () => findQueues(file, reading))
-    if (found !== undefined) await cli.logger.info(describeChanges(verbs[state], found.queues, note))
+    if (found !== undefined)
+      await cli.logger.info(describeChanges(settableStates[state].does, found.queues, note))
     for (const text of found?.limit ?? []) await cli.logger.info(text)
     return printSelection(file, cli)
   }
   const { queues, limit } = await findQueues(file, cli)
-  const description = describeChanges(verbs[state], queues, note)
+  const description = describeChanges(settableStates[state].does, queues, note)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   // A file that cannot be written ends the command before anything is read.

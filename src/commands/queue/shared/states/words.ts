@@ -36,8 +36,6 @@ export const stateChangeScreen = [
   ),
 ]
 
-export const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
-
 export const describeChanges = (
   does: string,
   queues: readonly { readonly name: string }[],
