@@ -52,16 +52,22 @@ function causeLine({ state, reason, serviceReason, by }: Explanation): readonly 
   return [[`  ${line.slice(0, start)}`, styled(line.slice(start), 'dim')]]
 }
 
+interface Unread {
+  readonly what: string
+  readonly why: string
+}
+
 /** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
-export function unreadLines(
-  unread: readonly { readonly what: string; readonly why: string }[],
-): readonly StyledLine[] {
-  const reasonOf = ({ why }: { readonly why: string }) => why.replace(/ for .* (?=\(\d{3}\))/, ' ')
+export function unreadLines(unread: readonly Unread[]): readonly StyledLine[] {
+  const reasonOf = ({ why }: Unread) => why.replace(/ for .* (?=\(\d{3}\))/, ' ')
   return [...new Set(unread.map(reasonOf))].map(reason => {
     const sources = unread.filter(source => reasonOf(source) === reason).map(({ what }) => what)
     return `  The ${sources.join(' and ')} could not be read: ${reason}`
   })
 }
+
+export const unreadRows = (unread: readonly Unread[]): readonly (readonly [field: string, value: string])[] =>
+  unread.map(({ what, why }) => ['unavailable', `${what}: ${why}`])
 
 /** The longest title that is shown whole, in characters. */
 const maxTitleLength = 200
@@ -144,6 +150,9 @@ function stepLines({ command, when, why }: NextStep): readonly StyledLine[] {
   const bright = styled(command, 'bold')
   return when === undefined ? [['  ', bright], [styled(`    ${why}`, 'dim')]] : [[`  ${when}: `, bright]]
 }
+
+export const nextRows = (steps: readonly NextStep[]): readonly (readonly [field: string, value: string])[] =>
+  steps.map(({ command, why }) => ['next', command === null ? why : `${command}  (${why})`])
 
 /** Returns the steps, those with a condition last, and further lines. */
 export function nextLines(

@@ -68,6 +68,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   /** The tables that are drawn at the end; a table without lines around it continues the table before it. */
   const tables: DrawnTable[] = []
   let isHeaderWritten = false
+  let hasDrawn = false
 
   const readTableOptions = async () => ({
     ...options,
@@ -78,7 +79,9 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     if (!isHeaderWritten) await writer.write(text)
     isHeaderWritten = true
   }
-  const draw = async (screen: Screen) => {
+  const draw = async ({ isSeparate = false, ...own }: Screen) => {
+    const screen = isSeparate && hasDrawn ? { ...own, heading: ['', ...(own.heading ?? [])] } : own
+    hasDrawn = true
     if (screen.sentence !== undefined) await writer.write(sentenceText(screen.sentence, options))
     else if (hasOnlyLines(screen) && tables.length === 0)
       await writer.write(renderLines(screen.heading ?? [], await readTableOptions()))

@@ -60,6 +60,8 @@ export interface Screen {
   readonly columns?: readonly Column[]
   readonly rows?: readonly JsonObject[]
   readonly footer?: readonly StyledLine[]
+  /** Whether a blank line stands between it and what was drawn before. */
+  readonly isSeparate?: boolean
 }
 
 export type Table = Required<Pick<Screen, 'columns' | 'rows'>>
@@ -191,13 +193,13 @@ export function withMark(shown: readonly Column[], user: string | undefined): re
   return [{ title: '', path: 'prAuthor', format: 'id', priority: 0, show }, ...shown]
 }
 
-/** What a table says about a record: names, each with the path of a value. */
-export type Facts = readonly (readonly [name: string, path: string])[]
+/** A row of a table about one thing. */
+export type Fact = readonly [field: string, value: Json]
 
-/** Returns a table of facts about a record, a row for each. Long values wrap. */
-export const keyValueTable = (record: JsonObject, facts: Facts): Table => ({
+/** Returns a table of facts. Long values wrap. */
+export const factTable = (facts: readonly Fact[]): Table => ({
   columns: columns('field', ['value', { format: 'prose' }]),
-  rows: facts.map(([field, path]) => ({ field, value: get(record, path) ?? null })),
+  rows: facts.map(([field, value]) => ({ field, value })),
 })
 
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */

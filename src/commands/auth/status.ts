@@ -1,27 +1,17 @@
 import { type Infer, ownRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../base/errors.ts'
-import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
 import { flag } from '../../command/inputs.ts'
 import { logProfile, profileAndOrigin } from '../../config/profile.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
-import { type Facts, keyValueTable, singleRecord } from '../../output/view.ts'
+import { type Fact, factTable, singleRecord } from '../../output/view.ts'
 import { describeVerification, readOrigin, verifyToken } from './shared/service.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
-
-const facts: Facts = [
-  ['source', 'source'],
-  ['origin', 'origin'],
-  ['profile', 'profile'],
-  ['settings file', 'settingsFile'],
-  ['token ends with', 'lastCharacters'],
-  ['verification', 'verification'],
-]
 
 /** Verifies a token. Throws an error of this machine, such as an interruption. */
 async function checkToken(token: Token, cli: Cli) {
@@ -93,14 +83,19 @@ export const definition = command({
       lastCharacters,
       verification,
     }
+    const facts: readonly Fact[] = [
+      ['source', token.source],
+      ['origin', origin],
+      ['profile', profile],
+      ['settings file', settingsFile],
+      ['token ends with', lastCharacters],
+      ['verification', verification],
+    ]
     const place = `Profile: ${await profileAndOrigin(settings)}${settingsFile === '' ? '' : ` (${settingsFile})`}`
     if (cli.results !== 'screen') await logProfile(cli)
     await cli.printer.print({
       ...singleRecord(record),
-      ...keyValueTable(
-        record,
-        facts.filter(([, path]) => getString(record, path) !== ''),
-      ),
+      ...factTable(facts.filter(([, value]) => value !== '')),
       screen: () => ({ heading: failure === undefined ? [statusLine(token, record), place] : [] }),
     })
     if (failure !== undefined) throw failure

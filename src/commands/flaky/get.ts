@@ -18,7 +18,7 @@ import {
   styled,
 } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
-import { type Facts, keyValueTable } from '../../output/view.ts'
+import { type Fact, factTable } from '../../output/view.ts'
 import { ageOf, describeSince, formatAgo, pluralize } from '../../values/format.ts'
 import { isUuid } from '../../values/text.ts'
 import { duration, text } from '../../values/types.ts'
@@ -112,7 +112,7 @@ function failureBlock({ title, head, text }: Failure, { host, secrets }: Cli): r
   return ['', [styled(title, 'bold'), `: ${head}`], ...shown, ...more]
 }
 
-const facts: Facts = [
+const facts: readonly (readonly [field: string, path: string])[] = [
   ['id', 'id'],
   ['name', 'name'],
   ['variant', 'variant'],
@@ -171,14 +171,10 @@ export const definition = command({
 })
 
 function testTable(test: JsonObject, cli: Cli) {
-  const table = keyValueTable(test, facts)
-  const failures = failuresOf(test).map(({ title, head, text }) => ({
-    field: title,
-    value: `${head}: ${text}`,
-  }))
+  const ofTest = facts.map(([field, path]): Fact => [field, get(test, path) ?? null])
+  const failures = failuresOf(test).map(({ title, head, text }): Fact => [title, `${head}: ${text}`])
   return {
-    ...table,
-    rows: [...table.rows, ...failures],
-    screen: () => (isSheet([test], cli) ? { heading: testSheet(test, cli) } : table),
+    ...factTable([...ofTest, ...failures]),
+    screen: () => (isSheet([test], cli) ? { heading: testSheet(test, cli) } : factTable(ofTest)),
   }
 }

@@ -8,7 +8,7 @@ import { getSubmittedPullRequests } from '../../api/operations/several-pull-requ
 import { command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { queueInput, setOf } from '../../command/values.ts'
-import { keyValueTable, singleRecord } from '../../output/view.ts'
+import { factTable, singleRecord } from '../../output/view.ts'
 import { queueName } from '../../values/repository.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
@@ -16,8 +16,12 @@ export const definition = command({
   name: 'queue explain',
   summary: 'Explain why nothing moves in a queue and what to do',
   alsoSends: [
-    ...[getQueue, getPartialPullRequest, getMergeQueueTestingDetails],
-    ...[getSubmittedPullRequests, listPullRequests, getMergeQueueMetrics],
+    getQueue,
+    getPartialPullRequest,
+    getMergeQueueTestingDetails,
+    getSubmittedPullRequests,
+    listPullRequests,
+    getMergeQueueMetrics,
   ],
   options: { queue: unlessSeveral(queueInput), ...severalQueues('Explain') },
   set: setOf(explainQueue),
@@ -38,21 +42,18 @@ export const definition = command({
     const { explainQueueAt, queueExplanationJson } = await import('../../explain/read-queue.ts')
     const { queueExplanationLines, queueExplanationRows } = await import('./explain/view.ts')
     const isSeveral = queue === undefined
-    let isFirst = true
     return forSelectedQueues(cli, {
       queue,
       file,
       work: place => explainQueueAt(place, cli.client()),
       async print(explanation, place) {
-        const name = isSeveral ? [{ field: 'queue', value: queueName(place) }] : []
-        const gap = isFirst ? [] : ['']
-        isFirst = false
+        const name = isSeveral ? [['queue', queueName(place)] as const] : []
         await cli.printer.add({
           ...singleRecord(queueExplanationJson(explanation)),
-          ...keyValueTable({}, []),
-          rows: [...name, ...queueExplanationRows(explanation)],
+          ...factTable([...name, ...queueExplanationRows(explanation)]),
           screen: () => ({
-            heading: [...gap, ...queueExplanationLines(explanation, place, cli.serviceTime.startedAt())],
+            heading: queueExplanationLines(explanation, place, cli.serviceTime.startedAt()),
+            isSeparate: true,
           }),
         })
         return undefined

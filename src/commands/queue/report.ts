@@ -162,12 +162,7 @@ async function readReport(
   }
 }
 
-async function printReport(
-  { main, before, notes }: Report,
-  queue: Queue,
-  isFirst: boolean,
-  cli: Cli,
-): Promise<void> {
+async function printReport({ main, before, notes }: Report, queue: Queue, cli: Cli): Promise<void> {
   const rows: readonly Measure[] = measures(main.numbers, before?.numbers)
   const shown = shownMeasures(rows)
   const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch }
@@ -185,13 +180,13 @@ async function printReport(
     ...table,
     screen: () => ({
       heading: [
-        ...(isFirst ? [] : ['']),
         `${queueName(queue)}, ${rangeText(main.range)}`,
         before === undefined ? 'without a range before' : `before: ${rangeText(before.range)}`,
         shown.length === 0 ? 'No test run ended in these ranges.' : '',
       ],
       rows: shown,
       columns: shownColumns,
+      isSeparate: true,
       ...(notes.length > 0 && { footer: notes }),
     }),
   })
@@ -231,7 +226,6 @@ export const definition = command({
       return queue === undefined
         ? printSelection(file, cli)
         : printRequests(cli, testingResultsPage, [{ ...queue, since: start, until: end, pageSize: 100 }])
-    let isFirst = true
     return forSelectedQueues(cli, {
       queue,
       file,
@@ -241,8 +235,7 @@ export const definition = command({
         return readReport(place, rangeFrom(now), { now, maxPages }, cli)
       },
       async print(report, place) {
-        await printReport(report, place, isFirst, cli)
-        isFirst = false
+        await printReport(report, place, cli)
         return report.failure
       },
     })

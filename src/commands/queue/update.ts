@@ -9,7 +9,7 @@ import { withoutDryRun } from '../../command/dry-run.ts'
 import { kebabCase } from '../../command/inputs.ts'
 import { forOne, readForPerson, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { keyValueTable, type Result } from '../../output/view.ts'
+import { factTable, type Result } from '../../output/view.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 import { describeUpdate, type Settings, suggestUndo } from './shared/setting-changes.ts'
 
@@ -72,10 +72,7 @@ function showUpdate(
   const changes = texts && `${name}: ${texts.join(', ') || 'no setting changed'}`
   if (queue === undefined) return show(sent, changes ?? `${sentence}.`)
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
-  const table = keyValueTable(
-    queue,
-    settings.map(key => [key, key]),
-  )
+  const table = factTable(settings.map(key => [key, queue[key] ?? null]))
   if (texts !== undefined && texts.length > 1)
     return show(sent, {
       ...table,
@@ -85,10 +82,7 @@ function showUpdate(
     changes === undefined
       ? {
           heading: [`${sentence}:`],
-          ...keyValueTable(
-            queue,
-            settings.map(key => [kebabCase(key), key]),
-          ),
+          ...factTable(settings.map(key => [kebabCase(key), queue[key] ?? null])),
         }
       : { sentence: changes }
   return show(sent, { ...table, screen })

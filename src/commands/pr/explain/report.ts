@@ -1,7 +1,6 @@
 import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
 import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
 import { MergeqError } from '../../../base/errors.ts'
-import type { Json, JsonObject } from '../../../base/json.ts'
 import { type Cli, drawsResults } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { each } from '../../../command/each.ts'
@@ -15,10 +14,12 @@ import {
   findingLines,
   joinSteps,
   nextLines,
+  nextRows,
   resubmissionLines,
+  unreadRows,
 } from '../../../explain/lines.ts'
 import { explain, explanationJson } from '../../../explain/read-pull-request.ts'
-import { keyValueTable, singleRecord } from '../../../output/view.ts'
+import { type Fact, factTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
@@ -46,25 +47,21 @@ export async function explainAll(
     for (const pr of await readTested(run, cli)) if (!isNamed(pr)) pullRequests.push({ ...run, pr })
   }
   const isOnly = pullRequests.length === 1
-  let isFirst = true
   const steps: NextStep[] = []
   const print = async (explanation: Explanation): Promise<void> => {
     const now = cli.serviceTime.startedAt()
     const lines = isOnly
       ? explanationProse(explanation, now)
       : [...findingLines(explanation, now), ...resubmissionLines(explanation)]
-    const heading = isFirst ? lines : ['', ...lines]
-    isFirst = false
     steps.push(...explanation.next)
     await cli.printer.add({
       ...singleRecord(explanationJson(explanation)),
-      ...keyValueTable({}, []),
-      rows: [
-        ...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]),
+      ...factTable([
+        ...(isOnly ? [] : [['pr', explanation.pr] as const]),
         ...explanationRows(explanation),
         ...(cli.options.format.name === 'markdown' ? [] : placeRows(explanation)),
-      ],
-      screen: () => ({ heading }),
+      ]),
+      screen: () => ({ heading: lines, isSeparate: true }),
     })
   }
   const { report } = await each(
@@ -82,16 +79,16 @@ export async function explainAll(
     },
   )
   if (!isOnly && steps.length > 0 && drawsResults(cli)) {
-    const heading = ['', ...nextLines(joinSteps(steps))]
-    await cli.printer.add({ records: [], columns: [], screen: () => ({ heading }) })
+    const heading = nextLines(joinSteps(steps))
+    await cli.printer.add({ records: [], columns: [], screen: () => ({ heading, isSeparate: true }) })
   }
   await cli.printer.end()
   return report()
 }
 
 /** Returns where a pull request is, for a script. */
-const placeRows = (explanation: Explanation): readonly JsonObject[] =>
-  (['repo', 'targetBranch', 'url'] as const).map(field => ({ field, value: explanation[field] }))
+const placeRows = (explanation: Explanation): readonly Fact[] =>
+  (['repo', 'targetBranch', 'url'] as const).map(field => [field, explanation[field]])
 
 async function readTested(
   { run, repo, targetBranch }: ExplainedItems['runs'][number],
@@ -112,9 +109,9 @@ async function openPullRequest(pullRequest: PullRequest, cli: Cli): Promise<unde
 }
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */
-export function explanationRows(explanation: Explanation): readonly JsonObject[] {
+export function explanationRows(explanation: Explanation): readonly Fact[] {
   const { verdict, state, since, queue, testRun, reasons, next, again, submitAgain, unread } = explanation
-  const rows: (readonly [string, Json])[] = [['verdict', verdict]]
+  const rows: Fact[] = [['verdict', verdict]]
   if (state !== null) rows.push(['state', shorten(state)])
   if (since !== null) rows.push(['since', shorten(since)])
   rows.push(...serviceRows(explanation))
@@ -124,18 +121,17 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
     const status = testRun.status === null ? '' : ` (${shorten(testRun.status)})`
     rows.push(['test run', `${testRun.id}${status}`])
   }
-  for (const { command, why } of next) rows.push(['next', command === null ? why : `${command}  (${why})`])
+  rows.push(...nextRows(next))
   const { safe } = submitAgain
   const answer = safe === null ? 'unclear' : safe ? 'yes' : 'no'
   const safety = verdict === 'dropped' && again !== null ? againTexts[again] : answer
   const why = submitAgain.why.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase()).replace(/\.$/, '')
   rows.push(['submit again', `${safety}: ${why}`])
-  for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
-  return rows.map(([field, value]) => ({ field, value }))
+  return [...rows, ...unreadRows(unread)]
 }
 
 /** Returns what the service says of why the pull request is in its state; nothing if it says nothing. */
-function serviceRows(explanation: Explanation): readonly (readonly [string, Json])[] {
+function serviceRows(explanation: Explanation): readonly Fact[] {
   const { serviceReason, by, actor, again, mayBeMerged } = explanation
   if (serviceReason === null) return []
   return [

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../../base/json.ts'
 import type { QueueExplanation } from '../../../explain/explain-queue.ts'
-import { findingLines, nextLines, unreadLines } from '../../../explain/lines.ts'
+import { findingLines, nextLines, nextRows, unreadLines, unreadRows } from '../../../explain/lines.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
+import type { Fact } from '../../../output/view.ts'
 import { describeSince, joinTruncated, pluralize, shorten } from '../../../values/format.ts'
 import { urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, shortRepositoryName } from '../../../values/repository.ts'
@@ -69,9 +69,9 @@ const indented = (lines: readonly StyledLine[]): readonly StyledLine[] =>
   lines.map(line => (typeof line === 'string' ? `  ${line}` : ['  ', ...line]))
 
 /** Returns an explanation of a queue as the rows of a table: a field and its value for each fact. */
-export function queueExplanationRows(explanation: QueueExplanation): readonly JsonObject[] {
+export function queueExplanationRows(explanation: QueueExplanation): readonly Fact[] {
   const { verdict, state, mode, depth, head, testing, concurrency, batches } = explanation
-  const rows: (readonly [string, Json])[] = [['verdict', verdict]]
+  const rows: Fact[] = [['verdict', verdict]]
   if (state !== null) rows.push(['state', shorten(state)])
   if (mode !== null) rows.push(['mode', shorten(mode)])
   rows.push(['depth', depth])
@@ -87,8 +87,5 @@ export function queueExplanationRows(explanation: QueueExplanation): readonly Js
   }
   for (const { pr, reasons } of explanation.notReadyPullRequests)
     rows.push(['not ready', `#${pr}: ${reasons[0]?.message ?? 'the service does not say why.'}`])
-  for (const { command: line, why } of explanation.next)
-    rows.push(['next', line === null ? why : `${line}  (${why})`])
-  for (const { what, why } of explanation.unread) rows.push(['unavailable', `${what}: ${why}`])
-  return rows.map(([field, value]) => ({ field, value }))
+  return [...rows, ...nextRows(explanation.next), ...unreadRows(explanation.unread)]
 }
