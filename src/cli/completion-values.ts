@@ -9,6 +9,7 @@ import { listRemoteBranches } from '../config/git.ts'
 import { type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { findStored, openStore, profileNames } from '../config/store.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
+import { stateWords } from '../domain/states.ts'
 import type { Host } from '../host/host.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
@@ -146,7 +147,7 @@ async function readQueue(
   return queueEntries(response.records[0] ?? {})
     .filter(({ pr }) => !typed.has(pr))
     .map(({ pr, state, record }) => {
-      const texts = [state.toLowerCase().replaceAll('_', ' '), getString(record, 'prTitle') ?? '']
+      const texts = [stateWords(state), getString(record, 'prTitle') ?? '']
       return [String(pr), texts.filter(text => text !== '').join(': ')]
     })
 }

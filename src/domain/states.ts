@@ -37,6 +37,9 @@ export function stateWords(state: string): string {
     : shorten(state, maxStateWords)
 }
 
+/** Returns how a known state is typed: `pending-failure`. */
+export const stateOption = (state: string): string => state.toLowerCase().replaceAll('_', '-')
+
 /** The normalized `state` of a record of a pull request or a queue; empty without one. */
 export const stateOf = (record: Json | undefined): string => normalizeState(getString(record, 'state') ?? '')
 

@@ -9,6 +9,7 @@ import {
   isFailedOrCancelled,
   queueStateMessage,
   stateOf,
+  stateOption,
   stateWords,
   terminalOutcome,
 } from '../domain/states.ts'
@@ -134,8 +135,6 @@ const stateMessages = new Map([
   ['CANCELLED', 'It was cancelled.'],
 ])
 
-const codeOf = (state: string): string => state.toLowerCase().replaceAll('_', '-')
-
 function describeState(state: string, { record, entry, queue }: Facts, run: TestRun | undefined): Finding {
   const isSubmitted = record.isCurrentlySubmittedToQueue
   const message = stateMessages.get(state)
@@ -163,7 +162,7 @@ function describeState(state: string, { record, entry, queue }: Facts, run: Test
       : state === 'TESTS_PASSED' && entry?.position !== 1
         ? ' It is waiting for the pull requests ahead of it to merge.'
         : ''
-  return { code: codeOf(state), message: `${message}${more}` }
+  return { code: stateOption(state), message: `${message}${more}` }
 }
 
 const namesFinding = (
@@ -325,9 +324,9 @@ export function queueStateFindings(queue: JsonObject, blockingStates: readonly s
   }
   return [
     {
-      code: `queue-${codeOf(state)}`,
+      code: `queue-${stateOption(state)}`,
       message,
-      short: `queue ${codeOf(state).replaceAll('-', ' ')}`,
+      short: `queue ${stateWords(state)}`,
       blocks: blockingStates.includes(state),
       steps: canResume(state) ? [resume] : [],
     },

@@ -1,6 +1,6 @@
 import { MergeqError, usageError } from '../../base/errors.ts'
 import { getNumber, getString, type JsonObject } from '../../base/json.ts'
-import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
+import { pullRequestStates, stateOption, withNormalizedState } from '../../domain/states.ts'
 import { parseCommit } from '../../values/commit.ts'
 import { countRead, formatBytes, pluralize } from '../../values/format.ts'
 import { isSameLogin } from '../../values/login.ts'
@@ -267,9 +267,7 @@ const pullRequestPages: Pages = {
   idOf: record => getNumber(record, 'prNumber')?.toString(),
 }
 
-const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
-
-const stateName = choice(stateNames, 'state')
+const stateName = choice(pullRequestStates.map(stateOption), 'state')
 
 /** Parses a state in any case, `not-ready` or `NOT_READY`, and returns it as the service spells it. */
 function parseState(word = ''): string {

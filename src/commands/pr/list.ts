@@ -6,7 +6,7 @@ import { cutListSentence, limitInput } from '../../command/common-inputs.ts'
 import { type Input, paramInput } from '../../command/inputs.ts'
 import { runList } from '../../command/lists.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
-import { pullRequestStates } from '../../domain/states.ts'
+import { pullRequestStates, stateOption } from '../../domain/states.ts'
 import { columns, pullRequestCsvColumns, withAges, withLinks, withMark } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
@@ -46,9 +46,7 @@ const author: Input<string | undefined> = {
 }
 
 const closed = ['merged', 'failed', 'cancelled']
-const open = pullRequestStates
-  .map(state => state.toLowerCase().replaceAll('_', '-'))
-  .filter(state => !closed.includes(state))
+const open = pullRequestStates.map(stateOption).filter(state => !closed.includes(state))
 
 /** The states that another word means: `open` with gh. */
 const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
@@ -122,7 +120,7 @@ function describeSelection(
   now: number,
 ): string {
   const conditions = [
-    ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
+    ...states.map(stateOption),
     ...endedWhen(since, until, now),
     ...(author === undefined ? [] : [`by ${author}`]),
   ].join(', ')

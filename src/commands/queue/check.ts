@@ -78,7 +78,7 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
     check,
     ok,
     reason: describe(`#${pr} ${state} since ${getString(record, 'stateChangedAt')}`),
-    summary: describe(`#${pr} ${state.toLowerCase().replaceAll('_', ' ')}`),
+    summary: describe(`#${pr} ${stateWords(state)}`),
   }
 }
 
