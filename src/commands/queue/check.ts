@@ -17,7 +17,7 @@ import { getString, type JsonObject } from '../../base/json.ts'
 import { memoize } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
-import { outlastRateLimit, reportErrors } from '../../command/each.ts'
+import { reportErrors } from '../../command/each.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
 import { forEachQueue, type NamedQueue, queueNameColumns } from '../../command/several-queues.ts'
@@ -262,7 +262,6 @@ const printQueues = (checked: readonly Checked[], { printer }: Cli): Promise<voi
   })
 
 async function checkSeveral(file: string | undefined, conditions: Conditions, cli: Cli): Promise<number> {
-  outlastRateLimit(cli)
   const queues = await selectQueues(file, cli)
   const readMetrics = metricsReader(await limitOf(cli), conditions, cli)
   const { outcomes, failures } = await forEachQueue(cli, queues, queue =>

@@ -21,7 +21,6 @@ import {
   type Queue,
   queueKey,
   queueName,
-  type Repository,
   repositoryName,
 } from '../../values/repository.ts'
 import { branch, fileName } from '../../values/types.ts'
@@ -31,7 +30,7 @@ import {
   checkQueueOfFile,
   includeStateInput,
   queueOfFile,
-  sameQueueError,
+  readFiles,
 } from './shared/files/described-queues.ts'
 import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
 import {
@@ -158,24 +157,21 @@ const createDirectory = (path: string, { host }: Cli): Promise<void> =>
 const toFileName = (text: string): string =>
   text.replace(/[%/\\:*?"<>|]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
-async function describedQueues(folder: string, cli: Cli) {
-  const described = new Map<string, { readonly path: string; readonly repo: Repository }>()
-  const { files, runtime } = cli.host
-  const names = ((await files.listBelow(folder)) ?? []).filter(
-    name => isQueueFileName(name) && !isDefaultsFile(name),
+/** Reads the files of a folder that name their queue. */
+async function readExports(folder: string, cli: Cli) {
+  const names = (await cli.host.files.listBelow(folder)) ?? []
+  const paths = names
+    .filter(name => isQueueFileName(name) && !isDefaultsFile(name))
+    .sort()
+    .map(name => joinPath(folder, name, cli.host.runtime.platform))
+  return readFiles(
+    paths,
+    async (_, { repo, targetBranch }) =>
+      repo === undefined || targetBranch === undefined
+        ? undefined
+        : { repo: parseRepository(repo), targetBranch },
+    cli,
   )
-  for (const name of names.sort()) {
-    const path = joinPath(folder, name, runtime.platform)
-    const { content } = await readQueueFile(path, cli)
-    if (content.repo === undefined || content.targetBranch === undefined) continue
-    const repo = parseRepository(content.repo)
-    const key = queueKey({ repo, targetBranch: content.targetBranch })
-    const other = described.get(key)
-    if (other !== undefined)
-      throw sameQueueError(other.path, path, `${content.targetBranch} of ${content.repo}`)
-    described.set(key, { path, repo })
-  }
-  return described
 }
 
 async function metricsParams({ settings }: Cli) {
@@ -189,17 +185,14 @@ async function listExports(folder: string, cli: Cli) {
   const params = await metricsParams(cli)
   const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
   const queues = await namedQueues(response.bytes, params.repo, cli)
-  const described = await describedQueues(folder, cli)
+  const described = await readExports(folder, cli)
   return queues.map(({ name, queue }) => {
     const { repo, targetBranch } = queue
-    const known = described.get(queueKey(queue))
+    const known = described.find(other => queueKey(other.queue) === queueKey(queue))
     // The file says the host of the repository, which the metrics do not; an option overrides it.
     const isKnown =
-      known !== undefined && (params.repo === undefined || isSameRepository(params.repo, known.repo))
-    if (isKnown) {
-      const values = { repo: known.repo, targetBranch }
-      return { queue: values, name, path: known.path }
-    }
+      known !== undefined && (params.repo === undefined || isSameRepository(params.repo, known.queue.repo))
+    if (isKnown) return { queue: known.queue, name, path: known.path }
     // A directory that begins with a dot would be skipped.
     const directories = repo.owner.split('/').map(part => toFileName(part).replace(/^\./, '%2E'))
     const path = [...directories, `${toFileName(`${repo.name}@${targetBranch}`)}.yaml`].reduce(

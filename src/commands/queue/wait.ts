@@ -18,7 +18,7 @@ import { formatDuration, pluralize } from '../../values/format.ts'
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
 import { choice } from '../../values/types.ts'
 import type { WaitEnd } from '../../wait/wait-state.ts'
-import { printSelection, queuesOf, severalQueues, unlessSeveral } from './shared/all-queues.ts'
+import { printSelection, selectQueuesToWait, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { type QueueCondition, queueConditions } from './wait/judge.ts'
 import type { QueueProgress } from './wait/wait-for-queue.ts'
 
@@ -125,7 +125,7 @@ export const definition = command({
     const { logger } = cli
     const client = cli.client()
     const time = timeOfWait(cli)
-    const queues = place === undefined ? await queuesOf(file, cli) : [place]
+    const queues = place === undefined ? await selectQueuesToWait(file, cli) : [place]
     const isOne = queues.length === 1
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
     const { waitForQueues } = await import('./wait/wait-for-queue.ts')

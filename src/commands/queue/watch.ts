@@ -23,7 +23,7 @@ import { createQueueReader, type QueueUpdate } from '../../wait/queue-reader.ts'
 import { readEach } from '../../wait/read-each.ts'
 import { queueChangeRecord, submitterFields } from '../../wait/records.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
-import { printSelection, queuesOf, severalQueues, unlessSeveral } from './shared/all-queues.ts'
+import { printSelection, selectQueuesToWait, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { printQueue } from './shared/print-queue.ts'
 import { rejectTogether } from './shared/together.ts'
 import { withActivity } from './watch/activity.ts'
@@ -112,7 +112,7 @@ export const definition = command({
       // Several queues are read at a time, and of each one departure.
       atOnce: isSeveral ? 1 : maxConcurrent,
     }
-    const queues = place === undefined ? await queuesOf(file, cli) : [place]
+    const queues = place === undefined ? await selectQueuesToWait(file, cli) : [place]
     const watched = queues.map(place => {
       const readQueue = createQueueReader(place, readerOptions)
       return { place, read: isDrawn ? withActivity(readQueue, place) : readQueue }

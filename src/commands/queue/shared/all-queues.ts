@@ -88,7 +88,11 @@ interface FoundQueues {
 /** The queues that the files name or, without files, the metrics. Throws an error if there are none. */
 export async function findQueues(file: string | undefined, cli: Cli): Promise<FoundQueues> {
   const repo = await limitOf(cli)
-  const queues = file === undefined ? await queuesOfMetrics(repo, cli) : await queuesOfFiles(file, repo, cli)
+  const isIncluded = ({ queue }: NamedQueue) => repo === undefined || isSameRepository(queue.repo, repo)
+  const queues =
+    file === undefined
+      ? await queuesOfMetrics(repo, cli)
+      : (await readDescribedQueues(file, cli, namedQueue)).filter(isIncluded)
   const limit = describeLimit(repo, cli)
   if (queues.length > 0) return { queues, limit }
   const failure = file === undefined ? noQueueError() : noQueueOfFilesError(file)
@@ -101,30 +105,24 @@ async function queuesOfMetrics(repo: Repository | undefined, cli: Cli): Promise<
   return namedQueues(response.bytes, repo, cli)
 }
 
-/** Returns the queues that files name, whatever the metrics say. */
-async function queuesOfFiles(
-  file: string,
-  repo: Repository | undefined,
-  cli: Cli,
-): Promise<readonly NamedQueue[]> {
-  const described = await readDescribedQueues(file, cli, namedQueue)
-  return described.filter(({ queue }) => repo === undefined || isSameRepository(queue.repo, repo))
-}
-
 /** Returns the queues of --all or --file; says what limits them. */
 export async function selectQueues(file: string | undefined, cli: Cli): Promise<readonly NamedQueue[]> {
-  const { queues, limit } = await findQueues(file, cli)
-  for (const text of limit) await cli.logger.info(text)
-  return queues
+  outlastRateLimit(cli)
+  return announce(await findQueues(file, cli), cli)
 }
 
 /** Returns the queues of --all or --file for a wait; says what limits them. */
-export async function queuesOf(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
-  const queues = await selectQueues(file, cli).catch(error => {
+export async function selectQueuesToWait(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
+  const found = await findQueues(file, cli).catch(error => {
     const isOver = cli.time?.hasTime() === false && failureOrThrow(error).kind === 'unavailable'
     throw isOver ? timeIsOver('the queues were known') : error
   })
-  return queues.map(({ queue }) => queue)
+  return (await announce(found, cli)).map(({ queue }) => queue)
+}
+
+async function announce({ queues, limit }: FoundQueues, { logger }: Cli): Promise<readonly NamedQueue[]> {
+  for (const text of limit) await logger.info(text)
+  return queues
 }
 
 interface SelectionWork<R> {
@@ -148,7 +146,6 @@ export async function forSelectedQueues<R>(
     if (failure !== undefined) throw failure
     return 0
   }
-  outlastRateLimit(cli)
   const failures: MergeqError[] = []
   const { failures: unread } = await forEachQueue(
     cli,

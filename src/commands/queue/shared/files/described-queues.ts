@@ -1,5 +1,5 @@
 import { type BodyOverride, checkOverrides, type Operation } from '../../../../api/operation.ts'
-import { type MergeqError, usageError, withName } from '../../../../base/errors.ts'
+import { usageError, withName } from '../../../../base/errors.ts'
 import type { Json, JsonObject } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { expandFiles } from '../../../../command/input-files.ts'
@@ -113,9 +113,6 @@ export interface FileOptions {
   readonly set: JsonObject
 }
 
-export const sameQueueError = (path: string, otherPath: string, queue: string): MergeqError =>
-  usageError(`${path} and ${otherPath} describe the same queue: ${queue}.`)
-
 export interface DescribedQueue {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
@@ -125,29 +122,40 @@ export interface DescribedQueue {
   readonly queue: Queue
 }
 
-/** Two files must not describe the same queue. */
 export async function readDescribedQueues(
   path: string,
   cli: Cli,
   queueOf = queueOfFile,
 ): Promise<readonly DescribedQueue[]> {
-  const described: DescribedQueue[] = []
   const paths = await expandFiles(path, queueFileEndings, cli)
   const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
   if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
-  for (const filePath of queuePaths) {
+  const described = await readFiles(queuePaths, queueOf, cli)
+  if (described.length === 0) throw usageError(`${path} names no queue.`)
+  return described
+}
+
+/** Reads the files with a queue. Two must not describe the same one. */
+export async function readFiles(
+  paths: readonly string[],
+  queueOf: (path: string, file: QueueFile, cli: Cli) => Promise<Queue | undefined>,
+  cli: Cli,
+): Promise<readonly DescribedQueue[]> {
+  const described: DescribedQueue[] = []
+  for (const filePath of paths) {
     for (const content of await readQueueFiles(filePath, cli)) {
       const queue = await queueOf(filePath, content, cli)
+      if (queue === undefined) continue
       const name = queueName(queue)
       const duplicate = described.find(
         other =>
           isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
       )
-      if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
+      if (duplicate !== undefined)
+        throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)
       described.push({ path: filePath, name, content, queue })
     }
   }
-  if (described.length === 0) throw usageError(`${path} names no queue.`)
   return described
 }
 
