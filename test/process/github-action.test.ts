@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { parseRepository } from '../../src/values/repository.ts'
 import { recordedJobs } from '../support/ci-jobs.ts'
 import { action, type Runner, runJob, type Step } from '../support/ci-runner.ts'
@@ -22,14 +22,16 @@ describe('the action', { timeout: 90_000 }, () => {
   afterEach(() => sandbox?.close())
 
   interface Given extends Partial<Runner> {
-    readonly scenario?: SandboxOptions['scenario']
+    readonly scenario?: 'happy' | 'failure'
     readonly job?: string
   }
   /** Runs steps of a recorded job. */
-  async function run(steps: readonly Step[], { scenario, job = 'pull request', ...runner }: Given = {}) {
+  async function run(
+    steps: readonly Step[],
+    { scenario = 'happy', job = 'pull request', ...runner }: Given = {},
+  ) {
     const queues = [{ repo: parseRepository('acme/web'), targetBranch: 'release/2.4' }]
-    const options = { speed: 20, now: Date.now, queues }
-    sandbox = await startSandbox(scenario === undefined ? options : { ...options, scenario })
+    sandbox = await startSandbox({ speed: 20, now: Date.now, queues, scenario })
     const { env: variables, event } = recording.jobs[job] ?? expect.fail(`no job ${job}`)
     const folder = mkdtempSync(join(place, 'action-'))
     writeFileSync(join(folder, 'event.json'), JSON.stringify(event))
@@ -69,19 +71,6 @@ describe('the action', { timeout: 90_000 }, () => {
     expect(JSON.parse(logs.at(-1) ?? '')).toMatchObject({ branch: 'release/2.4' })
   })
 
-  test('installs its own version by default, and gives the token to no other step', async () => {
-    const { codes, logs, outputs } = await run([
-      use({ command: 'queue get' }, 'get'),
-      { run: 'test -z "$MERGEQ_TOKEN"' },
-      use({}, 'none'),
-      use({ command: 'config set color never' }, 'silent'),
-    ])
-    expect(codes).toEqual([0, 0, 0, 0])
-    expect(logs[0]).toContain(` mergeq@${manifest.version}\n`)
-    expect(outputs('none')).toMatchObject({ json: '{}', summary: '' })
-    expect(outputs('silent')).toMatchObject({ json: '{}' })
-  })
-
   test('in a pull request from a fork, without a token, says so in every output', async () => {
     const { codes, outputs } = await run(
       [use({ token: '', command: 'pr targets web' }, 'targets'), use({ token: '', command: 'pr get' })],
@@ -102,30 +91,33 @@ describe('the action', { timeout: 90_000 }, () => {
     expect(log).not.toContain('NODE_OPTIONS')
   })
 
-  test('exposes the JSON and the exit code of a command, with or without a newline at the end', async () => {
+  test('installs its own version, gives the token to no other step, and exposes the JSON and the exit code', async () => {
     const command = 'mergeq pr get 7 --fields "state,prNumber"'
-    const { codes, outputs } = await run([
+    const { codes, logs, outputs } = await run([
       use({ command, 'allow-failure': true }, 'before'),
+      { run: 'test -z "$MERGEQ_TOKEN"' },
       use({ command: 'pr submit 7' }),
       use({ command: 'pr get 99' }),
       use({ command: 'api getQueue' }, 'api'),
       use({ command }, 'after'),
+      use({}, 'none'),
     ])
-    expect(codes).toEqual([0, 0, 5, 0, 0])
-    const summary = expect.stringMatching(/not in the queue/)
+    expect(codes).toEqual([0, 0, 0, 5, 0, 0, 0])
+    expect(logs[0]).toContain(` mergeq@${manifest.version}\n`)
     const document = { error: { kind: 'not-found', exit: 5 } }
+    const summary = expect.stringMatching(/not in the queue/)
     expect(outputs('before')).toMatchObject({ code: '5', summary, document })
     const { json, document: after, file } = outputs('after')
     expect(after).toEqual({ state: expect.any(String), prNumber: 7 })
     expect(readFileSync(file, 'utf8')).toBe(`${json}\n`)
+    // Its response ends without a newline.
     expect(outputs('api').document).toMatchObject({ branch: 'release/2.4' })
+    expect(outputs('none')).toMatchObject({ json: '{}', summary: '' })
   })
 
   test('shows failing checks in the log, and gives them as JSON and as a summary', async () => {
     const submit = use({ command: 'pr submit 9 --wait', 'allow-failure': true })
-    const steps = [submit, use({ command: 'pr get 9' }, 'get')]
-    const { codes, log, outputs } = await run(steps, { scenario: 'failure' })
-    expect(codes).toEqual([0, 0])
+    const { log, outputs } = await run([submit], { scenario: 'failure' })
     const { code, summary, document } = outputs()
     const { reason, failingChecks } = document
     const [{ name, url }] = failingChecks
@@ -134,35 +126,17 @@ describe('the action', { timeout: 90_000 }, () => {
       code: '3',
       summary: `${reason}\n- [${name}](<${url}>)\n\nExit code of pr submit 9 --wait --interval 1s: 3`,
     })
-    expect(outputs('get')).toMatchObject({ code: '0', summary: 'Exit code of pr get 9: 0' })
   })
 
-  test('runs no part of a command as a shell', async () => {
-    const command = 'api status $(touch ran) `touch ran` ; touch ran "&& touch ran"'
-    const { codes, folder } = await run([use({ command })])
-    expect({ codes, ran: existsSync(join(folder, 'ran')) }).toEqual({ codes: [2], ran: false })
-  })
-
-  test('a quote without its end has an exit code and an error', async () => {
-    const command = "pr submit 9 --set note=it's"
-    const { codes, outputs } = await run([
-      use({ command }),
-      use({ command, 'allow-failure': true }, 'allowed'),
+  test('runs no part of a command as a shell, and nothing where a quote has no end', async () => {
+    const { codes, folder, outputs } = await run([
+      use({ command: 'api status $(touch ran) `touch ran` ; touch ran "&& touch ran"' }),
+      use({ command: "pr submit 9 --set note=it's", 'allow-failure': true }, 'quoted'),
     ])
-    expect(codes).toEqual([2, 0])
-    const { code, summary, document } = outputs()
+    expect({ codes, ran: existsSync(join(folder, 'ran')) }).toEqual({ codes: [2, 0], ran: false })
+    const { code, summary, document } = outputs('quoted')
     expect({ code, ...document.error }).toMatchObject({ code: '2', kind: 'usage', exit: 2 })
     expect(summary).toMatch(/^The input "command" has a quote without its end\. Nothing was run\.\n\nWrite /)
-  })
-
-  test('the summary says a thing once', async () => {
-    const { codes, outputs } = await run([use({ command: 'pr land 8 9 -b nope' })])
-    expect(codes).toEqual([5])
-    const lines = outputs()
-      .summary.split('\n')
-      .filter(line => line !== '')
-    expect(lines).toEqual([...new Set(lines)])
-    expect(lines.join('\n')).toMatch(/has no queue for nope/)
   })
 
   test('names what to add if Node is too old', async () => {

@@ -8,22 +8,16 @@ import { blocksOf, documents } from '../support/code-blocks.ts'
 
 interface Job {
   readonly steps?: readonly { readonly uses?: string; readonly run?: string; readonly with?: unknown }[]
-  readonly permissions?: unknown
-  readonly 'timeout-minutes'?: number
+  readonly permissions?: object
   readonly uses?: string
-}
-
-interface Workflow {
-  readonly permissions?: unknown
-  readonly jobs: Readonly<Record<string, Job>>
+  readonly 'timeout-minutes'?: number
 }
 
 const directory = '.github/workflows'
 const workflows = readdirSync(directory).map(name => {
   const path = `${directory}/${name}`
   const text = readFileSync(path, 'utf8')
-  const document: Workflow = parse(text)
-  return { path, text, document }
+  return { path, text, document: parse(text) }
 })
 
 /** The workflows in the documentation. */
@@ -69,7 +63,7 @@ test('a workflow that calls merge.yml has its events, and gives what its jobs ne
   const caller = parse(recipes.find(({ text }) => text.includes('secrets: inherit'))?.text ?? '')
   const { on, jobs, concurrency } = parse(readFileSync('docs/recipes/merge.yml', 'utf8'))
   expect({ workflow_call: on.workflow_call, ...caller.on }).toEqual(on)
-  for (const { permissions } of Object.values<{ permissions: object }>(jobs))
+  for (const { permissions = {} } of Object.values<Job>(jobs))
     expect(caller.permissions).toMatchObject(permissions)
   // With a group of its own, a caller would wait for itself.
   expect(caller.concurrency).toBeUndefined()
@@ -78,7 +72,7 @@ test('a workflow that calls merge.yml has its events, and gives what its jobs ne
 
 test.each(workflows)('$path has limits on time and permissions', ({ document }) => {
   expect(document.permissions).toEqual({ contents: 'read' })
-  for (const [name, { steps = [], uses, ...job }] of Object.entries(document.jobs)) {
+  for (const [name, { steps = [], uses, ...job }] of Object.entries<Job>(document.jobs)) {
     if (uses === undefined)
       expect({ name, limit: job['timeout-minutes'] }).toMatchObject({ limit: expect.any(Number) })
     for (const step of steps) {
@@ -91,8 +85,8 @@ test.each(workflows)('$path has limits on time and permissions', ({ document }) 
 })
 
 test('a job that can publish or sign runs no code of dependencies', () => {
-  const { document } = workflows.find(({ path }) => path.endsWith('/release.yml')) ?? {}
-  const jobs = Object.entries(document?.jobs ?? {}).filter(([, { permissions }]) =>
+  const document = parse(readFileSync(`${directory}/release.yml`, 'utf8'))
+  const jobs = Object.entries<Job>(document.jobs).filter(([, { permissions }]) =>
     JSON.stringify(permissions ?? '').includes('write'),
   )
   expect(jobs.map(([name]) => name)).toEqual(['npm', 'image', 'images', 'github'])
