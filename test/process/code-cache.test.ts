@@ -75,15 +75,6 @@ describe('a damaged code cache', () => {
     expect(damaged?.equals(readFileSync(path)), 'what verifies is not written again').toBe(true)
   }, 120_000)
 
-  test('a truncated or empty file is replaced', async () => {
-    const { home, files } = await openFilled()
-    for (const size of [0, 100]) {
-      for (const [path, bytes] of files) writeFileSync(path, bytes.subarray(0, size))
-      expect(await run(home)).toEqual(works)
-      for (const [path] of files) expect(statSync(path).size).toBeGreaterThan(size)
-    }
-  })
-
   test('of each part four files are kept: other builds, other versions of Node, processes that were killed', async () => {
     const home = openHome()
     mkdirSync(join(home, '.cache'), { mode: 0o700 })

@@ -73,25 +73,12 @@ testWith('time').each<readonly [line: string, what: string, code: number, reply:
     () => filled(goodTest('т'.repeat(470)), 7.9 * mebibyte, '{"tests":[', '],"page":{}}'),
   ],
   [
-    'queue get --json',
-    '8 MiB of numbers of 20 digits',
-    0,
-    () =>
-      filled(
-        '12345678901234567890,',
-        7.9 * mebibyte,
-        '{"state":"running","enqueuedPullRequests":[],"x":[',
-        ']}',
-      ),
-  ],
-  [
     'pr get 7',
     'a text of 7 MiB of C1 characters',
     0,
     () => filled('\u0090', 3.5 * mebibyte, '{"state":"pending","prTitle":"', '"}'),
   ],
   [`flaky match ${report}`, 'three lists of 49,000 tests', 21, () => manyTests],
-  ['flaky list -o csv', '49,000 tests', 0, () => manyTests],
   ['queue list', '100,000 queues', 0, () => filledWith(queueDepth, 99_999)],
   [
     'api getQueue --include --retries 0',
@@ -101,12 +88,6 @@ testWith('time').each<readonly [line: string, what: string, code: number, reply:
   ],
   ['api getQueue', '62 MiB of escapes in a text', 0, () => filled('\\u0041', 62 * mebibyte, '"', '"')],
   ['metrics --json', '15 MiB of samples', 15, () => filled('a{b="c"} 1\n', 15 * mebibyte)],
-  [
-    'pr get 7 -v --retries 0',
-    'an error with 60 MiB of words',
-    6,
-    () => filled('word ', 60 * mebibyte, '{"message":"', '"}', 400),
-  ],
   ['queue get', '512 MiB in 0.5 MB', 15, () => filled(' ', 512 * mebibyte)],
   ['queue get', 'a flood of pieces of one byte', 15, () => pours(chunked, '1\r\n \r\n')],
   ['queue get', 'a piece whose head does not end', 15, () => pours(`${chunked}1;a=`, 'x')],

@@ -24,7 +24,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../support/service.ts'
-import { openTestFolder, quoteForShell, type RunOptions, type Signal } from '../support/test-folder.ts'
+import { openTestFolder, type RunOptions, type Signal } from '../support/test-folder.ts'
 import { openTmuxScreen } from '../support/tmux-screen.ts'
 
 const kept = closeAfterTests()
@@ -167,12 +167,6 @@ describe('readers of standard output', () => {
     const { code } = await home.run(on(service.baseUrl(), 'pr submit 7 --json'), { shell: '"$@" >/dev/full' })
     expect({ code, sent: service.requests.length }).toEqual({ code: 16, sent: 1 })
   })
-
-  test('a list onto a full disk stops asking for pages', async () => {
-    const service = await serve(largeList)
-    const { code } = await home.run(on(service.baseUrl(), list('-o ndjson')), { shell: '"$@" >/dev/full' })
-    expect({ code, asked: service.requests.length }).toEqual({ code: 16, asked: 1 })
-  })
 })
 
 /** A promise of the product is 1 s; a busy machine may take longer, and without it a request lasts 30 s. */
@@ -237,19 +231,6 @@ describe('a terminal', () => {
     },
   )
 
-  testWith('script').each([
-    [{}, true],
-    [{ NO_COLOR: '1' }, false],
-    [{ FORCE_COLOR: '0' }, false],
-  ])('with %j colors are there: %s', async (env, colored) => {
-    const service = await serve(() => page([{ id: 'id-1', name: 'cart', status: { value: 'broken' } }]))
-    const options = { terminal: 80, env, shell: 'exec "$@" 2>&1' }
-    const { code, out } = await home.run(on(service.baseUrl(), list()), options)
-    checkGeneralRules({ code, out, err: '' }, { code: 0, format: 'table', colored })
-    expect(/\x1B\[\d/.test(out)).toBe(colored)
-    expect(out).not.toMatch(/Warning/)
-  })
-
   testWith('tmux')('keeps its title, its screen and its cursor, and receives no query', async () => {
     const test = { id: testId, name: hostileText, most_common_failures: [{ summary: hostileText }] }
     const service = await serve(() => ({ body: JSON.stringify({ test }) }))
@@ -261,13 +242,6 @@ describe('a terminal', () => {
     expect(variables.map(screen.variable)).toEqual(['0', '1', title, '0', '0'])
     expect(screen.lines().at(-1)).toBe('code 0')
     screen.close()
-  })
-
-  testWith('script')('a dumb terminal gets no cursor movement', async () => {
-    const service = await serve(slowly(500, good))
-    const options = { terminal: 80, env: { TERM: 'dumb' } }
-    const { out } = await home.run(on(service.baseUrl(), 'queue get'), options)
-    expect(out).not.toContain('\x1B')
   })
 })
 
@@ -335,17 +309,6 @@ describe('signals', () => {
     const service = await serve(largeList)
     const words = on(service.baseUrl(), list('--json'))
     await stopped(words, sigterm, unread(service), { stderrUnread: true }, { unread: true })
-  })
-
-  // Where a runner starts programs with sockets in the place of pipes, those of macOS hold 8 KiB.
-  testWith('perl')('a signal while no one reads a small socket', async () => {
-    const service = await serve(() => page(someTests(80)))
-    const socket =
-      '$^F = 9; socketpair(my $reader, my $writer, AF_UNIX, SOCK_STREAM, PF_UNSPEC) or die;' +
-      'setsockopt($writer, SOL_SOCKET, SO_SNDBUF, 8192) or die; open(STDOUT, ">&", $writer) or die; exec @ARGV'
-    const shell = `exec perl -MSocket -e ${quoteForShell(socket)} "$@"`
-    const words = on(service.baseUrl(), list('--json'))
-    await stopped(words, sigterm, unread(service), { stderrUnread: true }, { shell })
   })
 
   test.each([

@@ -170,12 +170,10 @@ describe('impacted-targets.mjs', { timeout: 90_000 }, () => {
     })
   })
 
-  test.each([
-    ['folders', '`ALL/b.js`', '["ALL"]\n', ''],
-    ['folders', '`\nNONE/b.js`', '"ALL"\n', 'ALL:  NONE/b.js has a line break in its name\n'],
-  ])('%s after %j prints %j', async (tool, changed, out, err) => {
-    commitRow(changed, folder)
-    expect(await run([tool, 'base'], folder)).toMatchObject({ code: 0, out, err })
+  test('places no file with a line break in its name', async () => {
+    commitRow('`\nNONE/b.js`', folder)
+    const err = 'ALL:  NONE/b.js has a line break in its name\n'
+    expect(await run(['folders', 'base'], folder)).toMatchObject({ code: 0, out: '"ALL"\n', err })
   })
 
   test('finds the workspaces with the real npm, though nothing is installed', async () => {

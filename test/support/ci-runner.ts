@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { parse } from 'yaml'
 import { head } from './ci-jobs.ts'
 import { adaptForTest, sh, type Variables } from './documentation-runs.ts'
@@ -51,21 +52,10 @@ export function stepsOf(part: Part, outer: Variables = {}): readonly Step[] {
 
 type Context = Readonly<Record<string, unknown>>
 
-const valueAt = (context: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, key) => {
-    const held = typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map()
-    return held.get(key)
-  }, context)
-
-/** The value of an expression: the first path or text in quotes that is not empty, or a member of such a JSON text. */
+/** The value of an expression. It reads like JavaScript, but for names with a hyphen and what is not there. */
 function evaluate(expression: string, context: Context): string {
-  const [, json, member = ''] = /^fromJSON\((.*)\)\.(\w+)$/.exec(expression) ?? []
-  if (json !== undefined) return String(JSON.parse(evaluate(json, context))[member])
-  for (const part of expression.split('||').map(text => text.trim())) {
-    const value = part.startsWith("'") ? part.slice(1, -1) : valueAt(context, part)
-    if (value !== undefined && value !== null && value !== '') return String(value)
-  }
-  return ''
+  const script = expression.replace(/\.([\w-]+)/g, '?.["$1"]')
+  return String(runInNewContext(script, { ...context, fromJSON: JSON.parse }) ?? '')
 }
 
 const fillIn = (values: Readonly<Record<string, unknown>>, context: Context): Variables =>
@@ -111,11 +101,8 @@ esac`
 const npm = (installed: string) =>
   `[ "$1" != install ] || { echo "$*"; rm -rf "$4"; ln -s '${installed}' "$4"; }`
 
-/** Programs that fail after some output. */
-function breakPrograms(folder: string): void {
-  for (const name of ['gh', 'jq', 'mergeq', 'npm', 'npx', 'node', 'git', 'buildkite-agent'])
-    writeFileSync(join(folder, name), '#!/bin/sh\necho partial\nexit 1\n', { mode: 0o755 })
-}
+/** The programs that fail in a step that fails, after some output. */
+const broken = ['gh', 'jq', 'mergeq', 'npm', 'npx', 'node', 'git', 'buildkite-agent']
 
 export interface Runner {
   readonly env: Variables
@@ -141,9 +128,10 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
   const link = at('installed/bin/mergeq')
   if (!existsSync(link)) symlinkSync(launcher, link)
   const own = { gh, git, ...(runner.installs === true ? {} : { npm: npm(at('installed')) }) }
-  for (const [name, script] of Object.entries(own))
-    writeFileSync(at(`programs/${name}`), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  breakPrograms(at('broken'))
+  const addProgram = (name: string, script: string) =>
+    writeFileSync(at(name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  for (const [name, script] of Object.entries(own)) addProgram(`programs/${name}`, script)
+  for (const name of broken) addProgram(`broken/${name}`, 'echo partial; exit 1')
   const view = { headRefOid: head, baseRefName: 'main' }
   for (const [name, answer] of Object.entries({ view, permission: { permission: 'write' }, ...runner.gh }))
     writeFileSync(at(`gh-${name}.json`), JSON.stringify(answer))
@@ -153,34 +141,30 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
   let path = `${at('programs')}:${runner.env.PATH}`
   let count = 0
 
-  const contextWith = (inputs: Variables): Context => ({ ...runner.context, inputs, steps: found })
+  const contextWith = (inputs: Variables): Context => ({
+    github: {},
+    ...runner.context,
+    inputs,
+    steps: found,
+  })
 
   async function runScript({ id, run = '', shell, env = {} }: Step, inputs: Variables, isBroken: boolean) {
     if (run.includes('${{')) throw new Error(`text of others is a part of a script: ${run}`)
     const speak = (name: string) => at(`${name}-${count}`)
-    const { code, out, err } = await sh(
-      [
-        'bash',
-        shell === 'bash' ? '-eo' : '-e',
-        ...(shell === 'bash' ? ['pipefail'] : []),
-        '-c',
-        adaptForTest(run),
-      ],
-      folder,
-      {
-        GITHUB_ACTION_PATH: resolve('.'),
-        RUNNER_TEMP: at('with spaces'),
-        ...runner.env,
-        GITHUB_EVENT_PATH: at('event.json'),
-        GITHUB_STEP_SUMMARY: at('summary.md'),
-        GITHUB_OUTPUT: speak('output'),
-        GITHUB_ENV: speak('env'),
-        GITHUB_PATH: speak('path'),
-        ...assigned,
-        ...fillIn(env, contextWith(inputs)),
-        PATH: isBroken ? `${at('broken')}:${path}` : path,
-      },
-    )
+    const flags = shell === 'bash' ? ['-eo', 'pipefail'] : ['-e']
+    const { code, out, err } = await sh(['bash', ...flags, '-c', adaptForTest(run)], folder, {
+      GITHUB_ACTION_PATH: resolve('.'),
+      RUNNER_TEMP: at('with spaces'),
+      ...runner.env,
+      GITHUB_EVENT_PATH: at('event.json'),
+      GITHUB_STEP_SUMMARY: at('summary.md'),
+      GITHUB_OUTPUT: speak('output'),
+      GITHUB_ENV: speak('env'),
+      GITHUB_PATH: speak('path'),
+      ...assigned,
+      ...fillIn(env, contextWith(inputs)),
+      PATH: isBroken ? `${at('broken')}:${path}` : path,
+    })
     logs.push(`${out}${err}`)
     if (id !== undefined) found[id] = { outputs: readAssignments(speak('output')) }
     Object.assign(assigned, readAssignments(speak('env')))
@@ -210,12 +194,6 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
     return code
   }
 
-  async function checkOut() {
-    if (existsSync(at('.git'))) return 0
-    const script = 'git init -q && git remote add origin https://github.com/acme/web'
-    return Number((await sh(['sh', '-c', script], folder, runner.env)).code)
-  }
-
   let state: 'success' | 'failure' | 'cancelled' = 'success'
   const codes: Outcome[] = []
   for (const [index, step] of steps.entries()) {
@@ -233,7 +211,10 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
     else if (isDue && step.run !== undefined) code = await runScript(step, {}, runner.failing === index)
     else if (isDue && step.uses?.startsWith('mergeq/mergeq@'))
       code = await runAction(step, runner.failing === index)
-    else if (isDue) code = step.uses?.startsWith('actions/checkout@') ? await checkOut() : 0
+    else if (isDue && step.uses?.startsWith('actions/checkout@')) {
+      const script = '[ -d .git ] || { git init -q && git remote add origin https://github.com/acme/web; }'
+      code = Number((await sh(['sh', '-c', script], folder, runner.env)).code)
+    } else if (isDue) code = 0
     codes.push(code)
     if (code === 'cancelled') state = 'cancelled'
     else if (typeof code === 'number' && code !== 0 && state === 'success') state = 'failure'
