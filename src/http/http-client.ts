@@ -62,15 +62,6 @@ export interface Sending {
   readonly retryAfter?: number | undefined
 }
 
-/** What an attempt is sent with, and how far it came. */
-interface ObservedAttempt extends Attempt {
-  readonly url: URL
-  readonly proxy: string | undefined
-  /** Whether it was handed to a connection, as far as that is observed. */
-  hasBegun: boolean
-  hasHead: boolean
-}
-
 /** Opens no connection before the first request, which throws a usage error for certificates that cannot be used. */
 export class HttpClient {
   private readonly options: HttpClientOptions
@@ -108,14 +99,15 @@ export class HttpClient {
       let sentAt: number
       if (await this.mayBegin(options)) {
         try {
-          const { pools, sendOnce } = await this.openTransport(url)
+          this.transport ??= this.loadTransport(url)
+          const { pools, sendOnce } = await this.transport
           sentAt = clock.now()
-          const silence = this.startSilenceTimer(request, url)
-          const attempt = this.createAttempt(request, url, options, () => clearTimeout(silence))
+          const attempt = this.createAttempt(request, url, options)
+          const silence = this.startSilenceTimer(attempt, url)
           // A change uses a new connection: the server may have closed one that was kept alive.
           const pool = pools.poolFor(url, request.isChange)
           result = await sendOnce(pool, attempt)
-            .catch(error => this.explainFailure(error, attempt, pool))
+            .catch(error => this.explainFailure(error, attempt, url, pool))
             .finally(() => {
               clearTimeout(silence)
               return request.isChange ? pool.close() : undefined
@@ -174,11 +166,6 @@ export class HttpClient {
     }
   }
 
-  private openTransport(url: URL): Promise<Transport> {
-    this.transport ??= this.loadTransport(url)
-    return this.transport
-  }
-
   private async loadTransport(url: URL): Promise<Transport> {
     const { isLoopback, beforeRequests } = this.options
     const isSecure = url.protocol === 'https:'
@@ -212,46 +199,39 @@ export class HttpClient {
     request: HttpRequest,
     url: URL,
     { token, beginAttempt, remaining }: HttpSendOptions,
-    stopTimer: () => void,
-  ): ObservedAttempt {
+  ): Attempt {
     const limit = beginAttempt()
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
-    const proxy = this.proxyFor(url)?.host
     // The start of the upload is observed only where it decides whether the request may have been applied.
-    const isObserved = request.isChange || proxy !== undefined
+    const isObserved = request.isChange || this.proxyFor(url) !== undefined
     if (request.isChange) this.hasSentChange = true
-    const attempt: ObservedAttempt = {
+    return {
       request,
-      url,
-      proxy,
       headers: { ...request.headers, ...credential, 'accept-encoding': 'gzip' },
       limit,
       wholeLimit: Number.isFinite(remaining()) ? limit : Number.POSITIVE_INFINITY,
       interrupted: this.options.interrupted,
+      isObserved,
       hasBegun: !isObserved,
       hasHead: false,
-      onBegin: isObserved ? () => (attempt.hasBegun = true) : undefined,
-      onHead() {
-        attempt.hasHead = true
-        stopTimer()
-      },
     }
-    return attempt
   }
 
-  private startSilenceTimer({ operation }: HttpRequest, { host }: URL): NodeJS.Timeout | undefined {
+  private startSilenceTimer(attempt: Attempt, { host }: URL): NodeJS.Timeout | undefined {
     const { messages, rateLimit, notify } = this.options
     if (messages === undefined || rateLimit === undefined || this.isSilenceTold) return undefined
     return setTimeout(() => {
-      if (!this.isSilenceTold) notify(`Still waiting for ${host} to respond to ${operation}.`)
+      if (this.isSilenceTold || attempt.hasHead) return
       this.isSilenceTold = true
+      notify(`Still waiting for ${host} to respond to ${attempt.request.operation}.`)
     }, silenceDelays[messages])
   }
 
   private explainFailure(
     error: unknown,
-    { request, url, proxy, limit, hasBegun, hasHead }: ObservedAttempt,
+    { request, limit, hasBegun, hasHead }: Attempt,
+    url: URL,
     pool: ConnectionPool,
   ): TransportError {
     const { interrupted, nameOf } = this.options
@@ -268,7 +248,7 @@ export class HttpClient {
     const failure = classifyError(error, {
       operation,
       host: url.host,
-      proxy,
+      proxy: this.proxyFor(url)?.host,
       proxies: this.proxies,
       // A request without a body has no upload to observe.
       began: hasBegun || (request.body === undefined && pool.isConnected()),

@@ -43,16 +43,19 @@ export interface Attempt {
   /** The time limit with connection and upload, in milliseconds; infinite where only `limit` counts. */
   readonly wholeLimit: number
   readonly interrupted: AbortSignal
-  /** Called when the request is handed to a connection: before that, no part of it can have been applied. */
-  readonly onBegin: (() => void) | undefined
-  onHead(): void
+  /** Whether it is observed when the request is handed to a connection: before, no part of it can have been applied. */
+  readonly isObserved: boolean
+  /** Whether it was handed to a connection, as far as that is observed. */
+  hasBegun: boolean
+  hasHead: boolean
 }
 
 /** Rejects with the error of undici, with the time limit error, or with the reason of `interrupted`. */
 export async function sendOnce(
   { dispatcher, received }: ConnectionPool,
-  { request, headers, limit, wholeLimit, interrupted, onBegin, onHead }: Attempt,
+  attempt: Attempt,
 ): Promise<HttpResponse> {
+  const { request, headers, limit, wholeLimit, interrupted } = attempt
   const { origin, pathname, search, host } = new URL(request.url)
   const timer = createAttemptTimer(wholeLimit)
   const stop = () => timer.abort(interrupted.reason)
@@ -74,13 +77,13 @@ export async function sendOnce(
         ...headers,
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.bytes) }),
       },
-      body: createUpload(request, onSent, () => timer.restart(uploadIdleLimit), onBegin),
+      body: createUpload(attempt, onSent, () => timer.restart(uploadIdleLimit)),
       signal: timer.signal,
     })
     // undici observes the signal only after it is connected; this race limits the time before that.
     response.catch(() => undefined)
     const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
-    onHead()
+    attempt.hasHead = true
     const head = { status: statusCode, headers: flattenHeaders(rawHeaders) }
     const chunks = decompress(body, head.headers.get('content-encoding'), host)
     const isOk = statusCode >= 200 && statusCode <= 299
@@ -129,17 +132,17 @@ function createAttemptTimer(wholeLimit: number) {
  * piece, `onSent` after the last one.
  */
 function createUpload(
-  { body }: HttpRequest,
+  attempt: Attempt,
   onSent: () => void,
   onPiece: () => void,
-  onBegin: (() => void) | undefined,
 ): Uint8Array | AsyncIterable<Uint8Array> | null {
-  if (body === undefined || (onBegin === undefined && body.bytes <= maxSinglePiece)) {
+  const { body } = attempt.request
+  if (body === undefined || (!attempt.isObserved && body.bytes <= maxSinglePiece)) {
     onSent()
     return body === undefined ? null : Buffer.concat(body.pieces)
   }
   async function* chunks(list: readonly Uint8Array[]) {
-    onBegin?.()
+    attempt.hasBegun = true
     for (const piece of list)
       for (let start = 0; start < piece.length; start += chunkSize) {
         onPiece()
@@ -162,7 +165,6 @@ const flattenHeaders = (
 
 type Connector = buildConnector.connector
 
-/** The longest time for opening a connection, in milliseconds. */
 /** The longest pause between two pieces of a response body, in milliseconds. */
 export const idleLimit = 15_000
 const maxHeaderSize = 16 * 1024

@@ -55,9 +55,10 @@ function say(operation: string, body: Body, asked: number, submissions: number):
 async function runUntilSilence(line: string, silentFrom: number, setting: Setting = {}, isSlow = false) {
   const clock = virtualClock(noon)
   const asked: string[] = []
-  network.attempt = async ({ request, limit, onBegin }): Promise<HttpResponse> => {
+  network.attempt = async (attempt): Promise<HttpResponse> => {
+    const { request, limit } = attempt
     const { operation } = request
-    onBegin?.()
+    attempt.hasBegun = true
     if (asked.push(operation) > silentFrom && isSlow) await clock.sleep(limit - 1)
     else if (asked.length > silentFrom) {
       await clock.sleep(limit)
@@ -243,8 +244,9 @@ test('the cancellation after a moved head has 30 s, also when the time is over; 
   for (const isConfirmed of [true, false]) {
     const clock = virtualClock(noon)
     const cancels: { readonly at: number; readonly limit: number }[] = []
-    network.attempt = async ({ request, limit, onBegin }): Promise<HttpResponse> => {
-      onBegin?.()
+    network.attempt = async (attempt): Promise<HttpResponse> => {
+      const { request, limit } = attempt
+      attempt.hasBegun = true
       const { operation } = request
       const isAfter = clock.now > noon
       // The reading that shows the other head comes at the last moment.

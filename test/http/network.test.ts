@@ -255,28 +255,6 @@ describe('proxies', () => {
     await run('queue get --dry-run', { code: 0 }, { env: { ...direct, NO_PROXY: '' } })
   })
 
-  testWith('openssl')('a proxy without a trusted certificate is named, not the service', async () => {
-    const other = createCertificateAuthority(folder, 'other')
-    for (const [tls, said] of [
-      [
-        other.issue('DNS:localhost'),
-        /certificate of the proxy localhost:\d+ \(HTTPS_PROXY\) is from an authority that is not trusted/,
-      ],
-      [
-        (await secured()).authority.issue('DNS:elsewhere.test'),
-        /of the proxy .* is for a different host name/,
-      ],
-      [undefined, /^mergeq: The proxy localhost:\d+ \(HTTPS_PROXY\) does not speak TLS \(https\)\./],
-    ] as const) {
-      const { proxy, setting } = await proxied(tls === undefined ? {} : { tls })
-      stubHostNames({ localhost: ['127.0.0.1'] })
-      const HTTPS_PROXY = `https://localhost:${proxy.port}`
-      const { err } = await run('queue get', { code: 7 }, setting({ HTTPS_PROXY }))
-      expect(err).toMatch(said)
-      expect(err).not.toContain('retrying')
-    }
-  })
-
   testWith('openssl')(
     'a service that closes the connection behind the proxy is named, not the proxy',
     async () => {
@@ -367,21 +345,6 @@ describe('certificates', () => {
     expect(err).toContain(`The server at 127.0.0.1:${port} does not speak TLS (https).\n  Check the base URL`)
     expect(err).not.toContain('certificate')
   })
-
-  const secure = { MERGEQ_BASE_URL: 'https://127.0.0.1:9/v1' }
-  test.each([
-    ['that is not there', undefined],
-    ['that is no certificate', 'hello\n'],
-    ['whose certificate is damaged', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-  ])('a --ca-file %s is refused here, and named', async (_, text) => {
-    const { err, requests } = await run(
-      'queue get --ca-file own.pem',
-      { code: 2 },
-      { env: secure, files: text === undefined ? {} : { 'own.pem': text } },
-    )
-    expect(err).toMatch(/--ca-file/)
-    expect(requests).toEqual([])
-  })
 })
 
 testWith('openssl')('a change is read back after a TLS record that cannot be decrypted', async () => {
@@ -442,8 +405,9 @@ test('what a connection received before does not count against the size limit of
       limit: 10_000,
       wholeLimit: Number.POSITIVE_INFINITY,
       interrupted: new AbortController().signal,
-      onBegin: undefined,
-      onHead: () => undefined,
+      isObserved: false,
+      hasBegun: true,
+      hasHead: false,
     },
   )
   await pools.close()

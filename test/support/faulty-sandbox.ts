@@ -597,13 +597,14 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     /** The operation of each request that came, in order. */
     operations,
     /** In the place of an attempt of the transport. */
-    async attempt({ request, limit, onBegin }: Attempt): Promise<HttpResponse> {
+    async attempt(attempt: Attempt): Promise<HttpResponse> {
+      const { request, limit } = attempt
       catchUp()
       const text = request.body === undefined ? '{}' : bodyText(request.body)
       const { operation } = request
       if (faults[0]?.kind !== 'no connection' || !request.isChange) operations.push(operation)
-      if (request.isChange) return receive(operation, text, limit, () => onBegin?.())
-      onBegin?.()
+      if (request.isChange) return receive(operation, text, limit, () => (attempt.hasBegun = true))
+      attempt.hasBegun = true
       return show(operation, text, limit)
     },
     /** The head commit of a pull request of main, as git says it. */
