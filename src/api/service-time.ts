@@ -21,34 +21,31 @@ export function compareClocks(
   return { difference, isFar: Math.abs(difference) > maxDifference }
 }
 
-/** The time of the service, in milliseconds since 1970: that of this machine until a response tells another one. */
-export interface ServiceTime {
-  now(): number
-  /** When the command or the call began: one time for everything that a range such as `--since 24h` is used for. */
-  startedAt(): number
-  /** How far the clock of the service is ahead of that of this machine; 0 up to a minute. */
-  difference(): number
-  /** Takes the `Date` of a response; the first one counts. `sentAt` is by the clock of this machine. */
-  observe(date: string | undefined, sentAt: number): void
-}
-
-/** Creates the time of a service that has not responded yet. */
-export function createServiceTime({ clock }: Pick<ServiceHost, 'clock'>): ServiceTime {
+/**
+ * Creates the time of a service that has not responded yet, in milliseconds since 1970: that of this machine until a
+ * response tells another one.
+ */
+export function createServiceTime({ clock }: Pick<ServiceHost, 'clock'>) {
   const localStart = clock.now()
   let known: number | undefined
+  /** How far the clock of the service is ahead of that of this machine; 0 up to a minute. */
   const difference = () => known ?? 0
   return {
     now: () => clock.now() + difference(),
+    /** When the command or the call began: one time for everything that a range such as `--since 24h` is used for. */
     startedAt: () => localStart + difference(),
     difference,
-    observe(text = '', sentAt) {
-      const [date, receivedAt] = [Date.parse(text), clock.now()]
+    /** Takes the `Date` of a response; the first one counts. `sentAt` is by the clock of this machine. */
+    observe(text: string | undefined, sentAt: number) {
+      const [date, receivedAt] = [Date.parse(text ?? ''), clock.now()]
       if (known !== undefined || Number.isNaN(date)) return
       const { difference, isFar } = compareClocks(date, sentAt, receivedAt)
       known = isFar ? difference : 0
     },
   }
 }
+
+export type ServiceTime = ReturnType<typeof createServiceTime>
 
 /** Returns when the command or call began, by the service's clock. Warns once if the clock of this machine differs. */
 export async function serviceStart({

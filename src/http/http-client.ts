@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
 import { classifyError, isTimeLimit, type TransportError } from './transport-error.ts'
-import type { Attempt, ConnectionPool, ConnectionPools, sendOnce } from './undici.ts'
+import type { Attempt, ConnectionPool, createConnectionPools, sendOnce } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
@@ -39,7 +39,7 @@ export interface RateLimit {
 
 /** What undici does, which is loaded with the first request. */
 interface Transport {
-  readonly pools: ConnectionPools
+  readonly pools: ReturnType<typeof createConnectionPools>
   readonly sendOnce: typeof sendOnce
 }
 

@@ -11,26 +11,22 @@ function findVariable(env: Environment, upperCase: string) {
   return name === undefined ? undefined : { name, value: (env[name] ?? '').trim() }
 }
 
-export interface ProxySource {
-  /** The variable or the option that names it. */
-  readonly name: string
-  readonly check: string
-  /** Returns the proxy for a URL; undefined without one. Throws a usage error for an invalid address. */
-  proxyFor(url: URL): URL | undefined
-}
-
 /** Returns the proxy that the caller gives, for every URL, or else that of the environment. */
-export function proxySource(env: Environment, given: string | undefined): ProxySource {
+export function proxySource(env: Environment, given: string | undefined) {
   const name = given === undefined ? proxyVariable(env) : 'the option proxy'
   return {
+    /** The variable or the option that names it. */
     name,
     check: given === undefined ? `Check the proxy in ${name}, or bypass it with NO_PROXY.` : `Check ${name}.`,
-    proxyFor(url) {
+    /** Returns the proxy for a URL; undefined without one. Throws a usage error for an invalid address. */
+    proxyFor(url: URL): URL | undefined {
       if (given !== undefined) return checkProxy(given, name)
       return bypassesProxy(url, env) ? undefined : proxyFromEnvironment(env)
     },
   }
 }
+
+export type ProxySource = ReturnType<typeof proxySource>
 
 export const proxyVariable = (env: Environment): string =>
   findVariable(env, 'HTTPS_PROXY')?.name ?? 'HTTPS_PROXY'

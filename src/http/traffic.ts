@@ -7,21 +7,6 @@ interface Turn {
   remaining(): number
 }
 
-/** What the requests of several HTTP clients share. */
-export interface Traffic {
-  /**
-   * Waits until a request may be sent: until there is a place for it, and no pause. Resolves to false if its time is over
-   * before, and at once in a pause that is longer than any that is waited for; otherwise the request is ended by `leave`.
-   */
-  enter(turn: Turn): Promise<boolean>
-  leave(): void
-  /** Lets no request begin for some milliseconds: the service asked for that. */
-  pause(delay: number, clock: Clock): void
-  pauseLeft(clock: Clock): number
-  stop(): void
-  isStopped(): boolean
-}
-
 interface TrafficOptions {
   /** How many requests are sent at the same time; by default any number. */
   readonly maxConcurrent?: number
@@ -35,11 +20,14 @@ export const maxRetryAfter = 60_000
 /** The longest time that a timer of Node can take, in milliseconds. */
 const maxSleep = 2 ** 31 - 1
 
-/** Limits how many requests are sent at the same time; the others are sent in the order in which they came. */
+/**
+ * What the requests of several HTTP clients share. Limits how many are sent at the same time; the others are sent in the
+ * order in which they came.
+ */
 export function createTraffic({
   maxConcurrent = Number.POSITIVE_INFINITY,
   maxPause = Number.POSITIVE_INFINITY,
-}: TrafficOptions): Traffic {
+}: TrafficOptions) {
   const waiting = new Set<() => void>()
   let active = 0
   let pausedUntil = Number.NEGATIVE_INFINITY
@@ -75,7 +63,11 @@ export function createTraffic({
   const pauseLeft = (clock: Clock) => Math.max(0, pausedUntil - clock.monotonic())
 
   return {
-    async enter(turn) {
+    /**
+     * Waits until a request may be sent: until there is a place for it, and no pause. Resolves to false if its time is over
+     * before, and at once in a pause that is longer than any that is waited for; otherwise the request is ended by `leave`.
+     */
+    async enter(turn: Turn): Promise<boolean> {
       const { clock, signal, remaining } = turn
       if (!(await takePlace(turn))) return false
       try {
@@ -93,7 +85,8 @@ export function createTraffic({
       return false
     },
     leave,
-    pause(delay, clock) {
+    /** Lets no request begin for some milliseconds: the service asked for that. */
+    pause(delay: number, clock: Clock) {
       pausedUntil = Math.max(pausedUntil, clock.monotonic() + Math.min(delay, maxPause))
     },
     pauseLeft,
@@ -103,3 +96,5 @@ export function createTraffic({
     isStopped: () => isStopped,
   }
 }
+
+export type Traffic = ReturnType<typeof createTraffic>

@@ -198,12 +198,6 @@ export interface ConnectionPool {
   close(): Promise<void>
 }
 
-export interface ConnectionPools {
-  /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
-  poolFor(url: URL, isFresh: boolean): ConnectionPool
-  close(): Promise<void>
-}
-
 /** Creates pools on demand. Certificates are validated whatever the environment says. */
 export function createConnectionPools({
   proxyFor,
@@ -211,7 +205,7 @@ export function createConnectionPools({
   limit = connectLimit,
   secureContext,
   early,
-}: ConnectOptions): ConnectionPools {
+}: ConnectOptions) {
   const connect = {
     timeout: limit,
     autoSelectFamily: true,
@@ -269,7 +263,8 @@ export function createConnectionPools({
     }
   }
   return {
-    poolFor(url, isFresh) {
+    /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
+    poolFor(url: URL, isFresh: boolean): ConnectionPool {
       const proxy = proxyFor(url)
       const isDirect = proxy === undefined
       const shared = isFresh ? undefined : sharedPools.get(isDirect)

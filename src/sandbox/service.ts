@@ -23,15 +23,6 @@ export interface SandboxResponse {
   readonly body: string
 }
 
-export interface SandboxService {
-  /** Returns the response to a request; never throws. */
-  handle(request: SandboxRequest): SandboxResponse
-  /** Whether a request has the token that its operation needs; the body of another request is not needed. */
-  isAuthorized(request: Pick<SandboxRequest, 'path' | 'headers'>): boolean
-  createErrorResponse(status: number, message: string): SandboxResponse
-  readonly state: SandboxState
-}
-
 /** Marks every response, so that clients recognize a sandbox (docs/reference/cli.md, "Sandbox notice"). */
 const sandboxHeader = 'x-mergeq-sandbox'
 
@@ -50,7 +41,7 @@ const operationsByPath: ReadonlyMap<string, ServiceOperation> = new Map(
 )
 
 /** Responses depend only on the options, the requests, and the times of the requests. */
-export function createService(options: StateOptions, scenario: Scenario): SandboxService {
+export function createService(options: StateOptions, scenario: Scenario) {
   const state = new SandboxState(options, scenario)
   const { dialect, seed, now } = state
   const isOutage = createOutageCheck(state)
@@ -111,7 +102,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
   }
 
   return {
-    handle(request) {
+    /** Returns the response to a request; never throws. */
+    handle(request: SandboxRequest): SandboxResponse {
       requestCount++
       try {
         return perform(request)
@@ -120,7 +112,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
         return createErrorResponse(details.status ?? 500, message)
       }
     },
-    isAuthorized({ path, headers }) {
+    /** Whether a request has the token that its operation needs; the body of another request is not needed. */
+    isAuthorized({ path, headers }: Pick<SandboxRequest, 'path' | 'headers'>): boolean {
       const operation = findOperation(path)
       return operation !== undefined && hasToken(operation, headers, state)
     },
@@ -128,6 +121,8 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
     state,
   }
 }
+
+export type SandboxService = ReturnType<typeof createService>
 
 /**
  * Whether a request has the token, if its operation needs it. The sandbox's own: any run id of a fork replaces it,
