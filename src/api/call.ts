@@ -11,13 +11,13 @@ import {
   type Resource,
   withSubject,
 } from './operation.ts'
-import { buildRequest, type Request, type RequestParts, resourceOf } from './request.ts'
+import { buildRequest, type Request, resourceOf } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type Exchange, type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
 
-/** What one call adds to the body, its limits, and how its progress is told. */
-export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {
+/** The limits of one call, and how its progress is told. */
+export interface CallOptions extends Pick<ExchangeOptions, 'limits' | 'progress'> {
   /** The head commit that a pull request must still have if a change of it is sent a second time. */
   readonly head?: string | undefined
 }
@@ -50,7 +50,7 @@ export async function callOperation<P extends Params>(
 ): Promise<CallResult<P>> {
   let outcome: Exchange | Settled
   try {
-    const request = await buildRequest(client, operation, values, options)
+    const request = await buildRequest(client, operation, values)
     if (client.isDryRun === true) throw new Error(`${request.operation} was called in a dry run`)
     if (isChange(operation)) await requireWritable(client)
     const { limits, progress } = options

@@ -25,11 +25,6 @@ export interface Request extends HttpRequest {
   readonly resource: Resource
 }
 
-/** What a body has besides the params: the overrides come last and replace them. */
-export interface RequestParts {
-  readonly overrides?: readonly BodyOverride[]
-}
-
 /** Returns what the user of a client adds to the bodies of an operation. */
 export const addedFields = (
   { added }: Pick<ServiceClient, 'added'>,
@@ -43,15 +38,13 @@ interface Body {
 
 const utf8 = new TextEncoder()
 
-/** The body may be over the limit of docs/reference/service.md, "Limits". */
-async function createRequest<P extends Params>(
+/** Throws a `refused` error for a body over the limit of docs/reference/service.md, "Limits". */
+export async function buildRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
-  { overrides = [] }: RequestParts,
 ): Promise<Request> {
   const { settings, host } = client
-  const body = bodyOf(operation, params, { overrides: [...addedFields(client, operation), ...overrides] })
   const query = new URLSearchParams()
   const headers: Record<string, string> = {
     accept: '*/*',
@@ -67,6 +60,8 @@ async function createRequest<P extends Params>(
   }
   const method = operationMethod(operation.route)
   const name = operationName(operation.route)
+  const body =
+    method === 'GET' ? undefined : encode(bodyOf(operation, params, addedFields(client, operation)))
   const request = {
     operation: name,
     method,
@@ -76,9 +71,15 @@ async function createRequest<P extends Params>(
     expects: operation.decoder.expects,
     resource: resourceOf(params),
     maxResponseSize: operation.decoder.maxBytes ?? maxResponseSize,
+    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
   }
-  if (method === 'GET') return { ...request, headers }
-  return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
+  await logOrigins(client)
+  if (body !== undefined && body.bytes > maxBodySize) {
+    const refused = { operation: name, status: undefined, resource: request.resource }
+    throw bodyTooLargeError(name, body.bytes, client.advice.afterRefusal(refused))
+  }
+  return request
 }
 
 function encodedParams<P extends Params>(
@@ -95,7 +96,7 @@ function encodedParams<P extends Params>(
 function bodyOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  { overrides = [] }: RequestParts,
+  overrides: readonly BodyOverride[],
 ): Body {
   const body: Body = Object.create(null)
   for (const [location, value] of encodedParams(operation, params)) {
@@ -114,9 +115,9 @@ function bodyOf<P extends Params>(
 export const sentBody = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  parts: RequestParts,
+  overrides: readonly BodyOverride[],
 ): JsonObject => {
-  const body = bodyOf(operation, params, parts)
+  const body = bodyOf(operation, params, overrides)
   return Object.fromEntries(Object.keys(body).map(name => [name, jsonIn(body, name)]))
 }
 
@@ -207,23 +208,6 @@ export function sentObject({ body }: Request): JsonObject {
 export const bodyText = ({ pieces }: RequestBody): string => {
   const decoder = new TextDecoder()
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
-}
-
-/** Throws a `refused` error for a body over the limit of docs/reference/service.md, "Limits". */
-export async function buildRequest<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  parts: RequestParts = {},
-): Promise<Request> {
-  const request = await createRequest(client, operation, params, parts)
-  await logOrigins(client)
-  const bytes = request.body?.bytes ?? 0
-  if (bytes > maxBodySize) {
-    const refused = { operation: request.operation, status: undefined, resource: request.resource }
-    throw bodyTooLargeError(request.operation, bytes, client.advice.afterRefusal(refused))
-  }
-  return request
 }
 
 const loggedOrigins = new WeakMap<object, number>()

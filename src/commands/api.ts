@@ -257,7 +257,7 @@ export const definition = command({
     const source = operation.recovery === undefined ? cli.settings : cli.settings.forChange()
     for (const { name, param } of settings)
       sent[name] = await valueFromSettings(name, param, callerOf(source))
-    const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, { overrides })) }
+    const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, overrides)) }
     const own = withAddedFields(cli, { route: operation.route, fields: overrides })
     return forOne(own, operation, values, async () =>
       show(await send(own, operation, values).catch(error => withStatus(failureOrThrow(error)))),

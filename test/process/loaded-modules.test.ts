@@ -120,7 +120,12 @@ const kinds: readonly Kind[] = [
     [...dear, ...secure],
   ],
   [`pr get 7 ${where} -o csv`, 0, [...request, 'papaparse.cjs'], [...dear, ...secure]],
-  [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
+  [
+    `pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`,
+    7,
+    [...request, 'http-certificates.cjs'],
+    dear,
+  ],
   ['config path', 0, ['commands-config-path.cjs'], [...dear, ...secure]],
 ]
 

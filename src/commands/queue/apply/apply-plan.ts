@@ -157,8 +157,9 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
   let creation: Creation = { isPaused: false, isSet: false }
   const send = async (operation: Operation, settings: JsonObject) => {
     lastOperation = operation
-    const overrides = Object.entries(settings).map(([key, value = null]) => ({ path: [key], value }))
-    const response = await callOperation(cli.client(), operation, values, { overrides })
+    const fields = Object.entries(settings).map(([key, value = null]) => ({ path: [key], value }))
+    const client = { ...cli.client(), added: { route: operation.route, fields } }
+    const response = await callOperation(client, operation, values)
     if (response.delivery !== 'confirmed') delivery = response.delivery
     if (sent === 'nothing') sent = operation === createQueue ? 'created' : 'changed'
   }
