@@ -1,3 +1,4 @@
+import { readIfFound } from '../../api/call.ts'
 import { changeSentence } from '../../api/change-sentence.ts'
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { MergeqError } from '../../base/errors.ts'
@@ -11,7 +12,7 @@ import { pullRequests, setOf } from '../../command/values.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import { joinList, pluralize } from '../../values/format.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
-import { explainFinished, readRecordOnce } from './shared/reads.ts'
+import { explainFinished } from './shared/explain-finished.ts'
 
 /** The records that a prompt reads at most: it must not take long. */
 const maxRead = 100
@@ -23,8 +24,9 @@ const endOf = (record: JsonObject | undefined): string =>
 
 /** Returns what a prompt says before its question, or why nothing is queued. The records are read as far as that is possible. */
 async function describeCancellation(pullRequests: readonly PullRequest[], cli: Cli) {
+  const once = { limits: { maxRetries: 0 } }
   const read = ({ repo, targetBranch, pr }: PullRequest) =>
-    readRecordOnce({ repo, targetBranch, pr }, cli).catch(() => ({}))
+    readIfFound(cli.client(), getSubmittedPullRequest, { repo, targetBranch, pr }, once).catch(() => ({}))
   const records: (JsonObject | undefined)[] = []
   for await (const record of mapConcurrent(pullRequests.slice(0, maxRead), maxConcurrent, read))
     records.push(record)

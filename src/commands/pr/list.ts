@@ -48,23 +48,22 @@ const author: Input<string | undefined> = {
 const closed = ['merged', 'failed', 'cancelled']
 const open = pullRequestStates.map(stateOption).filter(state => !closed.includes(state))
 
-/** The states that another word means: `open` with gh. */
-const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
-  ['open', open],
-  ['queued', open],
-  ['closed', closed],
+const hintFor = (word: string, states: readonly string[]): string =>
+  `For ${word} pull requests: ${states.map(state => `--state ${state}`).join(' ')}`
+
+/** What to type instead of words that are no states: `open` is one of gh. */
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ['open', hintFor('open', open)],
+  ['queued', hintFor('queued', open)],
+  ['closed', hintFor('closed', closed)],
+  ['all', 'For all pull requests, omit --state.'],
 ])
 
 const flagStates = paramInput('states', listPullRequests.params.states)
 
 function rejectOtherWords(...words: string[]): void {
   for (const typed of words) {
-    const word = typed.toLowerCase()
-    const options = statesMeant.get(word)?.map(state => `--state ${state}`)
-    const hint =
-      word === 'all'
-        ? 'For all pull requests, omit --state.'
-        : options && `For ${word} pull requests: ${options.join(' ')}`
+    const hint = otherWords.get(typed.toLowerCase())
     if (hint !== undefined) throw usageError(`--state: '${typed}' is not a state.`, hint)
   }
 }

@@ -4,7 +4,7 @@ import { command } from '../../command/command.ts'
 import { yesOption } from '../../command/common-inputs.ts'
 import { forEach, send, show } from '../../command/send.ts'
 import { pullRequests, setOf } from '../../command/values.ts'
-import { explainFinished } from './shared/reads.ts'
+import { explainFinished } from './shared/explain-finished.ts'
 
 export const definition = command({
   name: 'pr restart',

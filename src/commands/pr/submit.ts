@@ -24,7 +24,7 @@ import { joinList } from '../../values/format.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { changeRecord, submittedFields, waitResultRecord } from '../../wait/records.ts'
-import { explainFinished } from './shared/reads.ts'
+import { explainFinished } from './shared/explain-finished.ts'
 import { waitColumns } from './shared/wait/columns.ts'
 import { readWaitOptions, waitCommand, waitReads } from './shared/wait/options.ts'
 

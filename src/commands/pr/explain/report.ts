@@ -1,3 +1,4 @@
+import { readIfFound } from '../../../api/call.ts'
 import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
 import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
 import { MergeqError } from '../../../base/errors.ts'
@@ -23,7 +24,6 @@ import { type Fact, factTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../../../values/pull-request.ts'
 import { type Queue, queueName } from '../../../values/repository.ts'
-import { readRecord } from '../shared/reads.ts'
 
 /** What is to be explained: pull requests, and those that test runs test. */
 export interface ExplainedItems {
@@ -103,9 +103,9 @@ async function readTested(
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-async function openPullRequest(pullRequest: PullRequest, cli: Cli): Promise<undefined> {
-  await readRecord(pullRequest, cli, {}, getPartialPullRequest)
-  await openPage(urlOfPullRequest(pullRequest.repo, pullRequest.pr), cli)
+async function openPullRequest({ repo, targetBranch, pr }: PullRequest, cli: Cli): Promise<undefined> {
+  await readIfFound(cli.client(), getPartialPullRequest, { repo, targetBranch, pr })
+  await openPage(urlOfPullRequest(repo, pr), cli)
 }
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */

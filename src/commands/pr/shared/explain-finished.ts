@@ -1,6 +1,4 @@
-import { type CallOptions, readIfFound } from '../../../api/call.ts'
 import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
-import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { tryRead } from '../../../api/reads/extra-reads.ts'
 import { withoutMessages } from '../../../api/service-client.ts'
 import { extendError, type MergeqError } from '../../../base/errors.ts'
@@ -10,17 +8,6 @@ import { explained } from '../../../command/send.ts'
 import { explainState } from '../../../domain/reasons/reasons.ts'
 import { outcomeOfRecord } from '../../../domain/states.ts'
 import type { PullRequest } from '../../../values/pull-request.ts'
-
-export const readRecord = (
-  { repo, targetBranch, pr }: PullRequest,
-  cli: Cli,
-  options: CallOptions,
-  operation = getSubmittedPullRequest,
-): Promise<JsonObject | undefined> =>
-  readIfFound(cli.client(), operation, { repo, targetBranch, pr }, options)
-
-export const readRecordOnce = (pullRequest: PullRequest, cli: Cli): Promise<JsonObject | undefined> =>
-  readRecord(pullRequest, cli, { limits: { maxRetries: 0 } })
 
 const sentences = {
   ok: 'is already merged',
