@@ -320,25 +320,11 @@ pr submit 5 --skip-the-line           > pr submit 5 --priority urgent
 pr submit 5 --no-batch                =
 pr submit 5 --solo                    > pr submit 5 --no-batch
 pr sumbit 5                           > pr submit 5
-pr submti 5                           > pr submit 5
 pr canel 5                            > pr cancel 5
-pr cancle 5                           > pr cancel 5
-pr cnel 5                             > pr cancel 5
-pr rstart 5                           > pr restart 5
-pr expalin 5                          > pr explain 5
 pr mrege 5                            > pr submit 5
-prr submit 5                          > pr submit 5
-que list                              > queue list
 que lsit                              > queue list
-qeue get                              > queue get
-queue pasue                           > queue pause
-queue resmue                          > queue resume
-queue delte                           > queue delete
 queue upate --concurrency 3           > queue update --concurrency 3
-falky list                            > flaky list
-snadbox tour                          > sandbox tour
 docter                                > doctor
-metrcs                                > metrics
 completions bash                      > completion bash
 submit 5                              > pr submit 5
 cancel 5                              > pr cancel 5
@@ -446,7 +432,6 @@ submit 7 --wait                       > pr submit 7 --wait
 status 7                              > pr get 7
 exit-codes                            > help exit-codes
 queue watch --every 5                 > queue watch --interval 5s
-config unse color                     > config unset color
 pr cancel 70,#71                      > pr cancel 70 71
 flaky get --id cd5613fd               > flaky get cd5613fd
 completion --shell zsh                > completion zsh
@@ -456,7 +441,6 @@ flaky list --last 1w                  > flaky list --since 1w
 flaky list --team @acme/web           > flaky list --owner @acme/web
 flaky why cd5613fd                    > flaky get cd5613fd
 pr eta 7                              > pr explain 7
-sumbit 7                              > pr submit 7
 -q -R acme/web flaky lits --limit 3   > -q -R acme/web flaky list --limit 3
 queue update --batchng-min-size 2     > queue update --batching-min-size 2
 pr list --csv                         > pr list --output csv

@@ -54,9 +54,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['api', /operation/],
   ],
   'an option without its value': [
-    [`queue get ${at} --json=yes`, /--json/],
     ['flaky list -R acme/web --org --json', /--org needs a value, but --json is an option/],
-    ['queue get -b main -R -q', /--repo needs a value, but -q/],
     // An option of another command is an option, too.
     [`pr submit 7 -R --wait -b main`, /--repo needs a value, but --wait/],
     ['api getQueue -F --include', /--field needs a value, but --include/],
@@ -89,9 +87,6 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue update ${at}`, /No setting was given/],
   ],
   'targets that are not': [
-    [`pr targets 7 --from - --sha ${sha} ${at}`, /empty/],
-    [`pr targets 7 --from - --sha ${sha} ${at}`, /empty/, { input: '\n\r\n\uFEFF\n' }],
-    [`pr targets 7 --from-json - --sha ${sha} ${at}`, /empty/, { input: '[]' }],
     [['pr', 'targets', '7', '', '--sha', sha, ...where], /<target> is an empty word/],
     [`pr targets 7 --from /no/such.txt --sha ${sha} ${at}`, /\/no\/such\.txt/],
     [`api getQueue --input /no/such.txt ${at}`, /\/no\/such\.txt/],

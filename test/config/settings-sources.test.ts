@@ -217,6 +217,7 @@ describe('the project file', () => {
     'execPath',
     'HTTP_PROXY',
     'Command',
+    'token-command',
   ]
   test.each(refusedKeys)('%j in it is refused, and its value not repeated', async key => {
     const content = `{"repo":"acme/web",${JSON.stringify(key)}:${JSON.stringify(`https://evil.test/${token}`)}}`
@@ -323,9 +324,7 @@ describe('profiles', () => {
   })
 
   test('do not inherit from each other, and do not choose another', async () => {
-    const { code, out, err } = await mergeq('config get org --profile work', two)
-    expect({ code, out }).toEqual({ code: 5, out: '' })
-    expect(err).toMatch(/^mergeq: org is not set\.\n {2}/)
+    expect(await mergeq('config get org --profile work', two)).toMatchObject({ code: 5, out: '' })
     const choosing = profiles({ default: { profile: 'work', repo: 'in/default' }, work: { repo: 'in/work' } })
     expect((await mergeq('config get repo', choosing)).out).toBe('in/default\n')
   })

@@ -487,29 +487,26 @@ test('with discover: false nothing comes from the environment, the CI job, git o
   const files = { ...nodeHost.files, read: refuse, exists: refuse, mode: refuse }
   const host = { ...nodeHost, env, cwd: '/repo', files, git: refuse }
   const { requests, client: complete } = await clientOf(ok, { discover: false }, host)
-  const message = async (options: ClientOptions, name: string, callOptions = {}) => {
-    const settings = {
-      baseUrl: 'http://127.0.0.1:1',
-      token,
-      repo: 'acme/web',
-      targetBranch: 'main',
-      org: 'acme',
-    }
-    const client = createHostClient({ ...settings, discover: false, ...options }, host)
-    const { message, hint } = await call(client, name, callOptions).then(
+  const settings = { token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
+  const rows: readonly (readonly [ClientOptions, method: string, options: object, says: RegExp])[] = [
+    [{ repo: undefined }, 'submitPullRequest', { pr: 7 }, /^repo is required/],
+    [{ targetBranch: undefined }, 'getQueue', {}, /^targetBranch is required/],
+    [{ org: undefined }, 'listFailingTests', {}, /^org is required/],
+    [{}, 'submitPullRequest', {}, /^pr is required/],
+    [{}, 'getMergeQueueTestingDetails', {}, /^run is required/],
+    [{}, 'setImpactedTargets', { pr: 7, targets: 'ALL' }, /^sha is required/],
+    [{ token: undefined }, 'getQueue', {}, /Set the option token/],
+    [{ profile: 'b' }, 'getQueue', {}, /^profile cannot be used with discover: false/],
+  ]
+  for (const [options, method, given, says] of rows) {
+    const baseUrl = 'http://127.0.0.1:1'
+    const client = createHostClient({ baseUrl, ...settings, discover: false, ...options }, host)
+    const { message, hint } = await call(client, method, given).then(
       () => ({ message: 'done', hint: '' }),
       error => error,
     )
-    return `${message} ${hint}`
+    expect(`${message} ${hint}`).toMatch(says)
   }
-  expect(await message({ repo: undefined }, 'submitPullRequest', { pr: 7 })).toMatch(/^repo is required/)
-  expect(await message({ targetBranch: undefined }, 'getQueue')).toMatch(/^targetBranch is required/)
-  expect(await message({ org: undefined }, 'listFailingTests')).toMatch(/^org is required/)
-  expect(await message({}, 'submitPullRequest')).toMatch(/^pr is required/)
-  expect(await message({}, 'getMergeQueueTestingDetails')).toMatch(/^run is required/)
-  expect(await message({}, 'setImpactedTargets', { pr: 7, targets: 'ALL' })).toMatch(/^sha is required/)
-  expect(await message({ token: undefined }, 'getQueue')).toMatch(/Set the option token/)
-  expect(await message({ profile: 'b' }, 'getQueue')).toMatch(/^profile cannot be used with discover: false/)
   expect(requests).toEqual([])
   await complete.submitPullRequest({ pr: 8 })
   expect(requests).toHaveLength(1)

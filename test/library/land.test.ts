@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOf as clientOnHost, createHostClient, hostAt } from '../support/library-client.ts'
+import { clientOfStory, clientOf as clientOnHost, expectRefused, hostAt } from '../support/library-client.ts'
 import { documentsIn, type Json } from '../support/pr-wait.ts'
 
 const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')
@@ -48,14 +48,7 @@ describe('landPullRequests', () => {
     const { out, err } = await printed.mergeq('pr land 9 7 -o ndjson')
     const notices: string[] = []
     const events: object[] = []
-    const options = {
-      baseUrl: called.env.MERGEQ_BASE_URL,
-      token: called.env.MERGEQ_TOKEN,
-      repo: 'acme/web',
-      targetBranch: 'main',
-      onNotice: (text: string) => notices.push(text),
-    }
-    const client = createHostClient(options, hostAt(called.clock))
+    const client = clientOfStory(called, { onNotice: text => notices.push(text) })
     const results = await client.landPullRequests({
       prs: [9, '#7', 7],
       onAttempt: (attempt: object) => events.push(attempt),
@@ -170,7 +163,7 @@ describe('landPullRequests', () => {
 
   test('a wrong option is a usage error in its name, and nothing is sent', async () => {
     const { client, requests } = await clientOf(() => queued)
-    const wrong: Readonly<Record<string, readonly unknown[]>> = {
+    const wrong = {
       prs: [7, null],
       attempts: [0, 11, '3', null],
       resubmit: ['never', true],
@@ -180,14 +173,9 @@ describe('landPullRequests', () => {
       onAttempt: ['log'],
       timeout: ['soon'],
     }
-    for (const [option, values] of Object.entries(wrong))
-      for (const value of values)
-        await expect(
-          Reflect.apply(client.landPullRequests, client, [{ prs: [7], [option]: value }]),
-        ).rejects.toMatchObject({
-          kind: 'usage',
-          message: expect.stringMatching(new RegExp(`^landPullRequests: ${option}\\b`)),
-        })
+    await expectRefused('landPullRequests', wrong, options =>
+      client.landPullRequests({ prs: [7], ...options }),
+    )
     await expect(Reflect.apply(client.landPullRequests, client, [])).rejects.toMatchObject({
       message: 'landPullRequests: prs is required.',
     })

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOf as clientOnHost, createHostClient, hostAt } from '../support/library-client.ts'
+import { clientOfStory, clientOf as clientOnHost, expectRefused, hostAt } from '../support/library-client.ts'
 
 const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
   clientOnHost(answer, options, hostAt(clock))
@@ -36,15 +36,8 @@ describe('watchQueue', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line))
-    const { env, clock } = called
-    const options = {
-      baseUrl: env.MERGEQ_BASE_URL,
-      token: env.MERGEQ_TOKEN,
-      repo: 'acme/web',
-      targetBranch: 'main',
-    }
     const changes: unknown[] = []
-    for await (const change of createHostClient(options, hostAt(clock)).watchQueue({ interval: 1_000 })) {
+    for await (const change of clientOfStory(called).watchQueue({ interval: 1_000 })) {
       changes.push(change)
       if (changes.length === lines.length) break
     }
@@ -185,21 +178,14 @@ describe('watchQueue', () => {
 
   test('a wrong option is a usage error in its name, and nothing is sent', async () => {
     const { client, requests } = await clientOf(growing)
-    const wrong: Readonly<Record<string, readonly unknown[]>> = {
+    const wrong = {
       since: ['soon', 7, new Date('never'), null],
       interval: [999, 'auto', '0s', null],
       giveUpAfter: ['soon', -1],
       signal: [{}, null],
       until: ['merged'],
     }
-    for (const [option, values] of Object.entries(wrong))
-      for (const value of values) {
-        const changes = Reflect.apply(client.watchQueue, client, [{ [option]: value }])
-        await expect(changes.next()).rejects.toMatchObject({
-          kind: 'usage',
-          message: expect.stringMatching(new RegExp(`^watchQueue: (unknown option )?${option}\\b`)),
-        })
-      }
+    await expectRefused('watchQueue', wrong, options => client.watchQueue(options).next())
     expect(requests).toEqual([])
   })
 })

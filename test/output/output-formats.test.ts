@@ -48,7 +48,6 @@ const serve =
     return { body: name === 'getMergeQueueMetrics' ? exposition : 'OK' }
   }
 
-const documentOf = (number: number) => ({ ...record, state: 'TESTING', prNumber: number })
 const listDocument = {
   tests,
   page: { total_rows: 2, next_page_token: '' },
@@ -94,14 +93,6 @@ test('what each format prints of records, lists, metrics and receipts is in test
 })
 
 describe('more of the formats', () => {
-  test('MERGEQ_OUTPUT works like the option, which takes precedence', async () => {
-    const env = { MERGEQ_OUTPUT: 'json' }
-    const json = await mergeq(`pr get 7 ${where}`, { answer: serve(), env })
-    expect(json.out).toBe(lines(documentOf(7)))
-    const { out } = await mergeq(`pr get 7 ${where} -o csv --fields state`, { answer: serve(), env })
-    expect(out).toBe(crlf('state', 'TESTING'))
-  })
-
   test('MERGEQ_OUTPUT=table does not draw on a pipe', async () => {
     const { out } = await mergeq(`pr get 7 ${where} --fields state`, {
       answer: serve(),

@@ -12,10 +12,7 @@ test.each([
   ['the same in capitals', [...token].map(one => `\\u00${hex(one).toUpperCase()}`).join('')],
   ['with `&` and `=` as \\u..', token.replaceAll('&', '\\u0026').replaceAll('=', '\\u003d')],
   ['with `&` and `+` as \\u.. in capitals', token.replaceAll('&', '\\u0026').replaceAll('+', '\\u002B')],
-  ['percent-encoded', encodeURIComponent(token)],
   ['percent-encoded with every character', [...token].map(one => `%${hex(one).toUpperCase()}`).join('')],
-  ['in base64', Buffer.from(token).toString('base64')],
-  ['in base64 for URLs', Buffer.from(token).toString('base64url')],
 ])('a token is redacted that is written %s', (_, spelled) => {
   const text = redactor.redact(`{"see ${spelled} there":1}`)
   expect(piecesIn(text)).toEqual([])

@@ -1,9 +1,9 @@
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Host, ServiceHost } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient as createClientWith, type LibraryParts } from '../../src/library/client.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
-import { type Script, serveScript } from './harness.ts'
+import { type Script, type Story, serveScript } from './harness.ts'
 
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
 
@@ -56,4 +56,31 @@ export async function clientOf(answer: Script, options: ClientOptions = {}, host
   onTestFinished(close)
   const settings = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
   return { client: createHostClient({ ...settings, ...options }, host), requests, baseUrl }
+}
+
+/** A client of the sandbox of a story, whose time passes while it sleeps. */
+export const clientOfStory = ({ env, clock }: Story, options: ClientOptions = {}) =>
+  createHostClient(
+    {
+      baseUrl: env.MERGEQ_BASE_URL,
+      token: env.MERGEQ_TOKEN,
+      repo: 'acme/web',
+      targetBranch: 'main',
+      ...options,
+    },
+    hostAt(clock),
+  )
+
+/** Checks that a call of a method refuses each of these values, in the name of its option. */
+export async function expectRefused(
+  method: string,
+  wrong: Readonly<Record<string, readonly unknown[]>>,
+  call: (options: object) => Promise<unknown>,
+): Promise<void> {
+  for (const [option, values] of Object.entries(wrong))
+    for (const value of values)
+      await expect(call({ [option]: value }), JSON.stringify(value)).rejects.toMatchObject({
+        kind: 'usage',
+        message: expect.stringMatching(new RegExp(`^${method}: (unknown option )?${option}\\b`)),
+      })
 }

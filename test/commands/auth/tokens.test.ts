@@ -102,7 +102,6 @@ describe('a byte order mark before a token', () => {
   const marked = `\uFEFF${token}\r\n`
   test.each([
     ['MERGEQ_TOKEN', { env: { MERGEQ_TOKEN: marked } }],
-    ['MERGEQ_TOKEN after white space', { env: { MERGEQ_TOKEN: ` ${marked}` } }],
     [
       'MERGEQ_TOKEN_FILE',
       { env: { ...noToken.env, MERGEQ_TOKEN_FILE: '/run/token' }, files: { '/run/token': marked } },
@@ -111,15 +110,6 @@ describe('a byte order mark before a token', () => {
     const { code, err, requests } = await mergeq(queueGet, { ...setting, answer: echoesToken })
     expect(requests[0]?.headers['x-api-token']).toBe(token)
     expect({ code, err }).toMatchObject({ code: 6, err: expect.stringContaining(': not [REDACTED].\n') })
-  })
-
-  test('is not stored by `auth login`', async () => {
-    for (const setting of [{ input: marked }, { typed: [marked], inputTerminal: true }]) {
-      const { read, run } = open()
-      const line = 'input' in setting ? login : 'auth login'
-      expect((await run(`${line} --no-verify`, setting)).code).toBe(0)
-      expect(read()).toEqual({ tokens: { [hosted]: token } })
-    }
   })
 
   test('alone is no token', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mergeq } from '../../support/harness.ts'
-import { ciJob, profiles } from '../../support/settings-sources.ts'
+import { ciJob } from '../../support/settings-sources.ts'
 import { token } from '../../support/tokens.ts'
 
 const job = { env: ciJob }
@@ -22,12 +22,3 @@ test.each(['config list', 'config get base-url', 'config list --json --show-orig
     expect(out + err).not.toContain(token)
   },
 )
-
-test('`config list` has a row for each setting that has a value', async () => {
-  expect(await mergeq('config list', profiles({ default: { repo: 'acme/web' } }))).toMatchObject({
-    code: 0,
-    out: 'repo\tacme/web\nbase-url\thttps://api.trunk.io/v1\noutput\ttable\nretries\t3\ncolor\tauto\n',
-    err: '',
-    requests: [],
-  })
-})

@@ -12,13 +12,6 @@ test('`config unset` does not create a profile', async () => {
   expect(readdirSync(home)).toEqual([])
 })
 
-test('`config unset` removes the stored value, and keeps the others', async () => {
-  const { read, run, write } = open()
-  write({ profiles: { default: { repo: 'acme/web', org: 'acme' } } })
-  expect(await run('config unset repo')).toEqual(done)
-  expect(read()).toEqual({ profiles: { default: { org: 'acme' } } })
-})
-
 test('`config unset` removes several values, and with the last one the profile', async () => {
   const { read, run, write } = open()
   const work = { repo: 'acme/web', org: 'acme', future: 1 }

@@ -126,22 +126,6 @@ describe('`pr get` of several pull requests', () => {
       expect(JSON.parse(body).includeTimeline).toBe(option === '--timeline' ? true : undefined)
   })
 
-  test('reads alone whom the answer leaves open, and nobody who was never submitted', async () => {
-    const open = { readiness: { requiresImpactedTargets: true } }
-    const read = async (line: string, answer: (seen: Seen) => { readonly body: string }) => {
-      const { code, err, requests } = await mergeq(`${line} ${where}`, { answer })
-      return { code, err, sent: operationsOf(requests) }
-    }
-    expect(await read('pr get 7 8', answering(open))).toMatchObject({
-      code: 0,
-      sent: ['getSubmittedPullRequests 2', 'getSubmittedPullRequest 1', 'getSubmittedPullRequest 1'],
-    })
-    const missing = await read('pr get 7 8', answering({}, { pullRequests: [recordOf(7)], notFound: [8] }))
-    expect(missing).toMatchObject({ code: 5, sent: ['getSubmittedPullRequests 2'] })
-    const alone = await mergeq(`pr get 8 ${where}`, { answer: () => ({ status: 404 }) })
-    expect(missing.err).toBe(alone.err)
-  })
-
   test('has "stacked" in its JSON, from one request or several', async () => {
     const stacked = { prBaseBranch: 'fix-cart', readiness: { doesBaseBranchMatch: true } }
     for (const line of [`pr get 7 ${where}`, `pr get 7 8 ${where}`]) {

@@ -110,12 +110,9 @@ describe('a change on a terminal', () => {
   }
 
   test.each([
-    ['queue update --concurrency 4 --batch', 'main of acme/web: concurrency 5 -> 4, batch no -> yes\n'],
     ['queue update --not-ready-timeout-hours 2', 'main of acme/web: not-ready-timeout-hours 2\n'],
     ['queue update --set foo=bar', 'main of acme/web: foo bar\n'],
     ['queue update --set concurrency=4', 'main of acme/web: concurrency 5 -> 4\n'],
-    ['queue resume', 'The queue for main of acme/web was already running.\n'],
-    ['pr submit 7', '#7 was already queued for main of acme/web.\n'],
   ])('says what changed: %s', async (line, expected) => {
     expect(await show(line, service)).toMatchObject({ code: 0, out: expected })
   })
