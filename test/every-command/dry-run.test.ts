@@ -162,10 +162,6 @@ describe('with --dry-run a command that changes this machine says what it would 
   })
 })
 
-test('pr submit --dry-run on a terminal prints the request, and no command that follows', async () => {
-  expect(await refusing('--dry-run pr submit 7', { terminal: true })).toMatchObject({ code: 0, err: '' })
-})
-
 test('sandbox tour --dry-run shows the command lines and runs none', async () => {
   const { out } = await refusing('sandbox tour --dry-run')
   const others = out.split('\n').filter(line => !/^(\$ mergeq |# |$)/.test(line))

@@ -117,11 +117,6 @@ test('pull requests of several repositories: one command for each queue', async 
   )
 })
 
-test('a branch with special characters is quoted for the shell', async () => {
-  const { err } = await interrupted(`pr cancel 7 -b "it's$(x);y"`, sigint, { hangs: () => true })
-  expect(err).toContain(`mergeq pr get 7 --target-branch 'it'\\''s$(x);y'\n`)
-})
-
 test('the signal is reported once while a change is read back or retried', async () => {
   for (const again of [false, true]) {
     let sent = 0
