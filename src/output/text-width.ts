@@ -99,8 +99,8 @@ const twoColumns = /^([✓✗◐◕●○!?](?:\u001B\[\d+m)? |\S+(?: \S+)* {2,}
 /** The smallest width of the second of two texts, in columns. */
 const minRightWidth = 24
 
-/** Matches the styles and the indentation at the start of a line. */
-const lineStart = /^((?:\u001B\[[\d;]*m)*)( *)/
+/** Matches the indentation at the start of a line, and the styles around it. */
+const lineStart = /^((?:\u001B\[[\d;]*m)*)( *)((?:\u001B\[[\d;]*m)*)/
 
 /**
  * Returns a text whose lines are wrapped at `columns` columns, between words only: a longer word gets a line
@@ -115,7 +115,7 @@ export const wrapLines = (text: string, columns: number, { breaksCommands = fals
 
 /** @param breaksCommands whether a command that does not fit on a line is broken, too, as in help */
 function wrapLine(line: string, columns: number, breaksCommands = false): string {
-  const [start = '', styles = '', indent = ''] = lineStart.exec(line) ?? []
+  const [start = '', before = '', indent = '', after = ''] = lineStart.exec(line) ?? []
   const [, left = '', right = ''] = twoColumns.exec(line.slice(start.length)) ?? []
   // What a command is for stands below it.
   if (left !== '' && endsWithCommand(left.trimEnd()))
@@ -146,5 +146,5 @@ function wrapLine(line: string, columns: number, breaksCommands = false): string
       current = word
     } else current = longer
   }
-  return `${styles}${[...lines, current ?? ''].map(text => `${indent}${text}`.trimEnd()).join('\n')}`
+  return `${before}${after}${[...lines, current ?? ''].map(text => `${indent}${text}`.trimEnd()).join('\n')}`
 }

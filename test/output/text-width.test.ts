@@ -17,6 +17,7 @@ test.each([
   ['abcdefghij kl', 4, 'abcdefghij\nkl'],
   ['  To see it, run: mergeq pr get 7', 24, '  To see it, run:\n  mergeq pr get 7'],
   ['run: mergeq pr get 7 -R acme/web', 12, 'run:\nmergeq pr get 7 -R acme/web'],
+  ['  \u001B[1mmergeq pr get 7\u001B[22m', 12, '\u001B[1m  mergeq pr get 7\u001B[22m'],
   ['a\n\nb', 3, 'a\n\nb'],
   [`  go on  ${'word '.repeat(6)}end`, 33, `  go on  word word word word word\n         word end`],
   [`✓ #7 ${'word '.repeat(6)}end`, 33, `✓ #7 word word word word word\n  word end`],
