@@ -75,7 +75,7 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   if (/^\.[\w[]/.test(word))
     throw usageError(
       `'${word}' is not a pull request.`,
-      `To select from the JSON, replace -q and what follows with: --json | jq ${shellQuote(word)}`,
+      `To select from the JSON, replace -q and what follows with: ${args.has('--json') ? '' : '--json '}| jq ${shellQuote(word)}`,
     )
   const { number, repo } = readReference(word, args.get('--repo')?.[0], flagName)
   const requestArgs = new Map(args).set('pr', [String(number)])

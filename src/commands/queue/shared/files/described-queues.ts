@@ -82,7 +82,12 @@ export function checkQueueOfFile(
   const isSame = (one: string | undefined, other: string | undefined, keyOf = (text: string) => text) =>
     one === undefined || other === undefined || keyOf(one) === keyOf(other)
   const problem = (option: string, name = '', inFile = '') =>
-    usageError(`${option} is ${name}, but ${path} is for ${inFile}.`, 'Omit the option, or use another file.')
+    usageError(
+      `${option} is ${name}, but ${path} is for ${inFile}.`,
+      option === '--target-branch'
+        ? `Omit the option, or write the file with queue export --for ${name}.`
+        : 'Omit the option, or use another file.',
+    )
   if (!isSame(named.repo, repo, text => repositoryKey(parseRepository(text))))
     throw problem('--repo', named.repo, repo)
   if (!isSame(named.targetBranch, targetBranch)) throw problem(branchOption, named.targetBranch, targetBranch)
