@@ -2,43 +2,17 @@
 
 import { MergeqError, usageError } from '../base/errors.ts'
 import type { CommandGroup } from '../command/command.ts'
-import { shellQuote } from '../values/suggested-command.ts'
 import {
   askFor,
   askForValues,
-  fieldsIn,
-  formatLine,
-  type Hint,
   hintForCommand,
   optionsOf,
   replaceWords,
   usageOf,
   type Words,
 } from './meant-line.ts'
-import { isWord, OtherWords } from './other-words.ts'
-import { type ParsedCommandLine, parseCommandLine } from './parse.ts'
-
-/** Returns the hint for options of gh: `--json` with the names of fields, and `--jq` or `-q` with what jq selects. */
-async function hintForGh(argv: Words, reading: ParsedCommandLine, { groups }: OtherWords): Promise<Hint> {
-  const isFollowed = (at: number) => isWord(argv[at + 1] ?? '-x')
-  const indexOf = (option: RegExp) =>
-    argv.findIndex((word, at) => option.test(word) && (word.includes('=') || isFollowed(at)))
-  const [json, jq] = [indexOf(/^--json(?:=|$)/), indexOf(/^(?:--jq|-q)(?:=|$)/)]
-  const isOf = (index: number, at: number) =>
-    index >= 0 && (at === index || (at === index + 1 && argv[index]?.includes('=') === false))
-  const textOf = (index: number) => argv[index]?.split(/=(.*)/s)[1] ?? argv[index + 1] ?? ''
-  const show = async (line: Words) => formatLine(line, await parseCommandLine(line, groups))
-  if (jq >= 0) {
-    const rest = argv.filter((word, at) => !isOf(json, at) && !isOf(jq, at) && word !== '--json')
-    const line = await show([...rest, '--json'])
-    return line && `To select from the JSON, run: ${line} | jq ${shellQuote(textOf(jq))}`
-  }
-  const fields = json < 0 ? undefined : fieldsIn(textOf(json), reading)
-  if (fields === undefined) return undefined
-  const rest = argv.filter((_, at) => at > json && !isOf(json, at))
-  const line = await show([...argv.slice(0, json), '--json', ...fields, ...rest])
-  return line && `To print only some fields, run: ${line}`
-}
+import { OtherWords } from './other-words.ts'
+import type { ParsedCommandLine } from './parse.ts'
 
 /** Returns the usage error of a command line; its hint is the line that was probably meant, or shows the usage. */
 export async function createUsageError(
@@ -66,7 +40,7 @@ export async function createUsageError(
     case 'unknown-option': {
       const [option = ''] = problem.word.split('=')
       const isFlag = optionsOf(reading).some(({ name }) => name === option)
-      const hint = (await hintForGh(argv, reading, known)) ?? (await askFor(argv, false, known))
+      const hint = await askFor(argv, false, known)
       return usageError(isFlag ? `${option} takes no value.` : `unknown option '${option}'.`, hint)
     }
     case 'missing-value': {
@@ -93,7 +67,7 @@ export async function createUsageError(
       const { word } = problem
       // It may be a token.
       const isNamed = path[0] !== 'auth'
-      const hint = (await hintForGh(argv, reading, known)) ?? (await askFor(argv, false, known))
+      const hint = await askFor(argv, false, known)
       return usageError(`${isNamed ? `'${word}'` : 'The last argument'} is not expected here.`, hint)
     }
   }

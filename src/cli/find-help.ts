@@ -98,13 +98,22 @@ export async function findHelp(
   if (started !== undefined) return { kind: 'command', path: started }
   const known = await OtherWords.load(groups)
   const { path, words: unknown } = await parseCommandLine(words, groups)
-  const { meant, isGuess, typed } = known.findCommand(path, unknown)
-  const isWhole = meant !== undefined && meant !== 'none' && typed.length === words.length
-  if (isWhole && !isGuess && isSentence(meant) && !meant.includes('<1>'))
-    return { kind: 'text', text: `${meant}\n` }
+  const { meant: atRoot, isGuess: isUnknown, typed } = known.findCommand(path, unknown)
+  const [word = ''] = words
+  // `copy` is known in a group only.
+  const isName = groups.some(({ commands }) => commands.some(each => each.name === word))
+  const places = words.length === 1 && !isName ? groups.map(group => group.name) : []
+  const inGroup = isUnknown && known.wordsIn(places).includes(word) ? known.find(places, word) : undefined
+  const meant = inGroup ?? atRoot ?? ''
+  const isGuess = isUnknown && inGroup === undefined
+  const isWhole = meant !== '' && meant !== 'none' && typed.length === words.length
+  const sentence = [meant, ...known.sentences(places, word)].find(each => !each.includes('<1>')) ?? ''
+  if (isWhole && !isGuess && isSentence(sentence)) return { kind: 'text', text: `${sentence}\n` }
   const command =
     isWhole && !isSentence(meant) && isWord(meant) ? meant.replace(/ [-*].*/, '').split(' ') : undefined
   if (command !== undefined && !isGuess) return { kind: 'command', path: command }
+  const ofForm = words.length === 1 ? findByStart([word.replace(/(?:ing|ed|s)$/, '')], groups) : undefined
+  if (ofForm !== undefined) return { kind: 'command', path: ofForm }
   const found = await searchHelp(words, groups, options)
   // A list is for people: a program names one command.
   if (found.length > 0 && !printsData(options.format)) {

@@ -3,8 +3,8 @@ import { fieldsOf, findSimilarField } from '../command/fields.ts'
 import { type Definition, isOption, oppositeOf, optionName } from '../command/inputs.ts'
 import { isPullRequestReference } from '../values/pull-request.ts'
 import { findSimilarName } from '../values/similar-name.ts'
-import { joinCommandLine, shellWord } from '../values/suggested-command.ts'
-import { isSentence, isWord, type OtherWords, placesIn, wordsOf } from './other-words.ts'
+import { joinCommandLine, shellQuote, shellWord } from '../values/suggested-command.ts'
+import { isSentence, isWord, numberOfPr, type OtherWords, placesIn, wordsOf } from './other-words.ts'
 import {
   globalOptions,
   helpOption,
@@ -74,10 +74,11 @@ const isNegative = (option: string): boolean => /^--(?:no|un(?!til))/.test(optio
 const isNo = (value: string): boolean => /^(?:no|false|off|0)$/i.test(value)
 const isYes = (value: string): boolean => /^(?:yes|true|on|1)$/i.test(value)
 
-/** Returns the nearest option; a misspelt one is neither a global option nor the opposite. */
-function similarOption(option: string, value: string, { command, path }: ParsedCommandLine): Hint {
-  const own = path.length === 0 ? [versionOption, helpOption] : (command?.definitions ?? [])
-  const names = own.flatMap(({ name, hidden }) => (hidden === true || !name.startsWith('--') ? [] : [name]))
+/** Returns the nearest option, which is not the opposite. */
+function similarOption(option: string, value: string, reading: ParsedCommandLine): Hint {
+  const names = optionsOf(reading).flatMap(({ name, hidden }) =>
+    hidden === true || !name.startsWith('--') ? [] : [name],
+  )
   const similar = option.startsWith('--') ? findSimilarName(option, names) : undefined
   // `--quarantine=no` means the opposite of `--quarantined`.
   return isNo(value) || isNegative(option) !== isNegative(similar ?? '') ? undefined : similar
@@ -111,7 +112,7 @@ function replace(
   if (meant === undefined || meant === 'none') return undefined
   // An option that has no place may have a value, but the only pull request is none.
   const isAlone = isPullRequestReference(next) && reading.words.filter(isWord).length === 1
-  const isKept = isWord(word) || (takesNext && next !== '' && isWord(next) && !isAlone)
+  const isKept = (isWord(word) && !/\s/.test(word)) || (takesNext && next !== '' && isWord(next) && !isAlone)
   if (isSentence(meant)) return { words: isKept ? [word] : [], sentence: meant }
   if (meant === '') return { words: [value ?? []].flat() }
   const words = wordsOf(meant, isWord(word) ? word : name)
@@ -141,7 +142,9 @@ function replaceFlag(word: string, reading: ParsedCommandLine, known: OtherWords
 function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolean, known: OtherWords) {
   const options = optionsOf(reading)
   const given = reading.command?.definitions.filter(definition => !isOption(definition)) ?? []
-  const expected = given.some(({ variadic }) => variadic) ? Number.POSITIVE_INFINITY : given.length
+  // Without a group, all words may be right once the option is.
+  const isOpen = reading.path.length === 0 || given.some(({ variadic }) => variadic)
+  const expected = isOpen ? Number.POSITIVE_INFINITY : given.length
   const ofPath = placesOf(line, reading.path)
   const fitted: string[] = []
   const sentences: string[] = []
@@ -216,7 +219,7 @@ function isAccepted({ parse, choices }: Definition, values: Words): boolean {
 }
 
 /** Returns the option for what gh takes after `--json`: `number,title` are the fields `prNumber` and `prTitle`. */
-export function fieldsIn(text: string, { command, args }: ParsedCommandLine): Words | undefined {
+function fieldsIn(text: string, { command, args }: ParsedCommandLine): Words | undefined {
   if (!/^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text)) return undefined
   const known = (command && fieldsOf(command, args)?.names) ?? []
   return [
@@ -253,6 +256,14 @@ function withReadableValues(line: Words, reading: ParsedCommandLine, known: Othe
       const isName = isOnly && /^[\w./-]+$/.test(word)
       const habit = isName ? known.find([reading.path.join(' ')], word, names) : undefined
       const isOptionOf = habit !== undefined && !isWord(habit)
+      const flag = line[index - 1] ?? ''
+      const withValue = isWord(flag)
+        ? undefined
+        : known.find([reading.path.join(' ')], `${flag}=${word}`, names)
+      if (withValue?.includes('<value>')) {
+        fixed.splice(-1, 1, ...wordsOf(withValue.replace('<value>', word)))
+        continue
+      }
       fixed.push(...(pullRequestsIn(word) ?? (isOptionOf ? wordsOf(habit, word) : [word])))
     } else fixed.push(word)
   }
@@ -273,6 +284,28 @@ export async function askForValues(
   return text && `Did you mean: ${text}`
 }
 
+/** Returns the hint for options of gh: `--json` with the names of fields, and `--jq` or `-q` with what jq selects. */
+async function hintForGh(argv: Words, reading: ParsedCommandLine, { groups }: OtherWords): Promise<Hint> {
+  const isFollowed = (at: number) => isWord(argv[at + 1] ?? '-x')
+  const indexOf = (option: RegExp) =>
+    argv.findIndex((word, at) => option.test(word) && (word.includes('=') || isFollowed(at)))
+  const [json, jq] = [indexOf(/^--json(?:=|$)/), indexOf(/^(?:--jq|-q)(?:=|$)/)]
+  const isOf = (index: number, at: number) =>
+    index >= 0 && (at === index || (at === index + 1 && argv[index]?.includes('=') === false))
+  const textOf = (index: number) => argv[index]?.split(/=(.*)/s)[1] ?? argv[index + 1] ?? ''
+  const show = async (line: Words) => formatLine(line, await parseCommandLine(line, groups))
+  if (jq >= 0) {
+    const rest = argv.filter((word, at) => !isOf(json, at) && !isOf(jq, at) && word !== '--json')
+    const line = await show([...rest, '--json'])
+    return line && `To select from the JSON, run: ${line} | jq ${shellQuote(textOf(jq))}`
+  }
+  const fields = json < 0 ? undefined : fieldsIn(textOf(json), reading)
+  if (fields === undefined) return undefined
+  const rest = argv.filter((_, at) => at > json && !isOf(json, at))
+  const line = await show([...argv.slice(0, json), '--json', ...fields, ...rest])
+  return line && `To print only some fields, run: ${line}`
+}
+
 /**
  * Returns the question whether a command line was meant, if it can be typed; else whether an option or the command alone
  * was.
@@ -281,6 +314,8 @@ export async function askForValues(
  */
 export async function askFor(argv: Words, isOtherCommand: boolean, known: OtherWords): Promise<string> {
   const typed = await parseCommandLine(argv, known.groups)
+  const ofGh = await hintForGh(argv, typed, known)
+  if (ofGh !== undefined) return ofGh
   const { line: fitted, sentences, asked } = fitLine(argv, typed, isOtherCommand, known)
   const [sentence, option = ''] = [sentences[0], asked[0]]
   if (sentence !== undefined && !isOtherCommand) return sentence
@@ -306,6 +341,14 @@ function fillSentence(sentence: string, words: Words, rest: Words): Hint {
   return filled.replace(/(?<=: )mergeq .*$/gm, line => [line, ...rest.map(shellWord)].join(' '))
 }
 
+/** Returns the hint for a line that another program's words were taken out of, or in another order. */
+async function hintForLine(line: Words, known: OtherWords): Promise<Hint> {
+  const reading = await parseCommandLine(line, known.groups)
+  return reading.problem?.kind === 'unknown-command'
+    ? hintForCommand(line, reading, known)
+    : askFor(line, true, known)
+}
+
 /** Returns the hint for a word that names no command; only a misspelling of its own name becomes one that destroys something. */
 export async function hintForCommand(
   argv: Words,
@@ -313,19 +356,23 @@ export async function hintForCommand(
   known: OtherWords,
 ): Promise<Hint> {
   const { path } = reading
-  const words = reading.words.filter(isWord)
-  const { meant, isGuess, typed } = known.findCommand(path, words)
+  // After the name of a group, a word behind an option may be its value.
+  const end = path.length === 0 ? -1 : reading.words.findIndex(word => !isWord(word))
+  const words = reading.words.slice(0, end < 0 ? undefined : end).filter(isWord)
+  const [first = '', second = ''] = words
+  if (path.length === 0 && isPullRequestReference(first) && second !== '' && !isPullRequestReference(second))
+    return hintForLine(replaceWords(argv, [first, second], [second, first]), known)
+  const { meant, isGuess, typed, places } = known.findCommand(path, words)
   if (meant === undefined || meant === 'none') return undefined
+  if (meant === '') return second === '' ? undefined : hintForLine(replaceWords(argv, [first], []), known)
   if (isSentence(meant)) {
-    const after = words.slice(1)
+    const after = words.slice(typed.length - path.length)
     const rest = argv.filter(word => !path.includes(word) && !words.includes(word))
     const isHidden = argv.some(word => hiddenText.test(word))
-    const others = known.sentences([path.join(' ')], words[0] ?? '')
+    const others = known.sentences(places, typed.at(-1) ?? '')
     return [meant, ...others].flatMap(each => fillSentence(each, isHidden ? [] : after, rest) ?? [])[0]
   }
-  const line = replaceWords(argv, typed, wordsOf(meant, words[0])).map(word =>
-    word.replace(/^pr\/(?=\d+$)/, ''),
-  )
+  const line = replaceWords(argv, typed, wordsOf(meant, words[0])).map(word => word.replace(numberOfPr, ''))
   if (isGuess && (await parseCommandLine(line, known.groups)).command?.destructive === true) return undefined
   return askFor(line, true, known)
 }

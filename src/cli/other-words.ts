@@ -8,7 +8,13 @@ import { parseDuration } from '../values/time.ts'
 /** The habits that lead to no command: other names of groups and of options that several commands have. */
 const generalHabits: readonly Habit[] = [
   ['', 'pulls prs pull pull-request pull-requests mr mrs merge-request', 'pr'],
-  ['', 'que q mq merge-queue', 'queue'],
+  ['', 'que q mq merge-queue merge-train', 'queue'],
+  ['', 'flakytests flaky-tests', 'flaky'],
+  ['', 'mergeq trunk bors @bors @mergifyio', ''],
+  [', queue', 'clean rollup', 'none'],
+  ['revert, rollup', '<pr>', 'none'],
+  ['rollout', 'restart', 'none'],
+  ['log', 'short oneline', 'none'],
   ['', 'upgrade self-update', 'Update mergeq with the program that installed it, such as npm.'],
   [
     'pr',
@@ -17,7 +23,7 @@ const generalHabits: readonly Habit[] = [
   ],
   [
     '',
-    'commit fetch checkout rebase sync restack stash branch tag clone issue issues secret label gist workflow',
+    'commit fetch checkout rebase sync restack stack stash branch tag clone issue issues secret label gist workflow',
     'No command of mergeq does this. Use git, or the program of the code host.',
   ],
   ['queue *', '<pr>', 'none'],
@@ -73,8 +79,8 @@ export const isSentence = (meant: string): boolean => /^[A-Z]/.test(meant)
 /** A folder of branches, such as that of `release/2.4`, unlike the owner of a repository. */
 const branchFolder = /^(?:release|hotfix|feature|fix|stable|support|refs|origin|upstream|v\d)[^/]*\//
 
-/** A pull request as kubectl names a resource. */
-const numberOfPr = /^pr\/\d+$/
+/** What stands before the number of a pull request in kubectl and in GitLab. */
+export const numberOfPr = /^(?:pr\/|!)(?=\d+$)/
 
 const isDuration = (text: string): boolean => {
   try {
@@ -87,18 +93,18 @@ const isDuration = (text: string): boolean => {
 /** Returns the names under which a typed word stands in the table, the most specific one first. */
 function keysOf(typed: string): Words {
   const [name, value] = typed.split(/=(.*)/s)
-  if (!isWord(typed))
-    return [
-      typed,
-      ...(/^\d+$/.test(value ?? '') ? [`${name}=<n>`] : []),
-      ...(value !== undefined && isDuration(value) ? [`${name}=<time>`] : []),
-    ]
-  return [
+  const named = [
     typed,
+    ...(/^\d+$/.test(value ?? '') ? [`${name}=<n>`] : []),
+    ...(value !== undefined && isDuration(value) ? [`${name}=<time>`] : []),
+  ]
+  if (!isWord(typed)) return named
+  if (/\s/.test(typed)) return [...named, '<text>']
+  return [
+    ...named,
     ...(isPullRequestReference(typed) ? ['<pr>'] : []),
     ...(/^[\w.-]+\/[\w.-]+$/.test(typed) && !branchFolder.test(typed) ? ['<repo>'] : []),
-    ...(/\.(?:ya?ml|json)$/i.test(typed) ? ['<file>'] : []),
-    '<word>',
+    /\.(?:ya?ml|json)$/i.test(typed) ? '<file>' : '<word>',
   ]
 }
 
@@ -108,6 +114,14 @@ export const placesIn = ([group, ...verb]: Words): Words => [[group, ...verb].jo
 /** Returns the words of what is meant, with the typed word in the place of `*`. */
 export const wordsOf = (meant: string, typed = ''): Words =>
   meant.split(' ').map(word => (word === '*' ? typed.replace(/^--/, '') : word))
+
+/** What a word means, whether only by its spelling, the words whose place it takes, and where it is looked up. */
+interface FoundCommand {
+  readonly meant?: string
+  readonly isGuess: boolean
+  readonly typed: Words
+  readonly places: Words
+}
 
 /** All groups of commands, with what people type who know them by other names. */
 export class OtherWords {
@@ -195,22 +209,24 @@ export class OtherWords {
    * Returns what was probably meant by a word that names no command, and the words whose place it takes: by the table,
    * else by its spelling. A word is looked up in the group that follows it, too; that of a pull request is `pr`.
    */
-  findCommand(path: Words, words: Words): { meant?: string; isGuess: boolean; typed: Words } {
+  findCommand(path: Words, words: Words): FoundCommand {
     const [word = '', next = ''] = words
     const group = path.join(' ')
     // `merge status`, `run list`: the words of another program.
-    const ofOther = next === '' ? undefined : this.find([`${group} ${word}`.trim()], next)
-    if (ofOther !== undefined) return { meant: ofOther, isGuess: false, typed: [...path, word, next] }
+    const ofOther = [`${group} ${word}`.trim()]
+    const inOther = next === '' ? undefined : this.find(ofOther, next)
+    if (inOther !== undefined)
+      return { meant: inOther, isGuess: false, typed: [...path, word, next], places: ofOther }
     const other = this.#groupOf(next)
     const isNumber = isPullRequestReference(next) || numberOfPr.test(next)
     const isNoun = this.groups.some(({ name }) => name === other) && !isNumber
     if (group === '' && isNoun && next.endsWith('s') && /^(?:get|list|ls|show)$/.test(word))
-      return { meant: `${other} list`, isGuess: false, typed: [word, next] }
+      return { meant: `${other} list`, isGuess: false, typed: [word, next], places: [] }
     const places = group === '' || (group === 'queue' && other === 'pr') ? [other, group] : [group]
     const byName = new Map(places.toReversed().flatMap(place => this.#commandsOf(place)))
     // `tests list`: a word for a list names the group, too.
     const isBeforeVerb = group === '' && next !== '' && other !== 'pr'
-    const said = this.find(places, word)?.replace(isBeforeVerb ? / list$/ : '', '')
+    const said = this.find(places, word)?.replace(isBeforeVerb ? /(?<=^\w+) list$/ : '', '')
     const known = byName.get(word) ?? said ?? this.#commandNamed(word, group)
     const similar = byName.get(findSimilarName(word, [...byName.keys()]) ?? '')
     const guess = similar ?? this.find(places, findSimilarName(word, this.wordsIn(places)) ?? '')
@@ -228,6 +244,7 @@ export class OtherWords {
       ...(meant === undefined ? {} : { meant }),
       isGuess: known === undefined && similar === undefined,
       typed,
+      places,
     }
   }
 

@@ -95,7 +95,7 @@ run ls                                > queue runs
 run watch                             > queue watch
 run view 5                            > pr testing 5
 run rerun 5                           > pr restart 5
-run cancel 5                          > pr cancel 5
+run cancel 5                          " mergeq pr testing <pr>
 runs                                  > queue runs
 repo view                             " The repository is chosen by
 repo set-default acme/web             " The repository is chosen by
@@ -256,7 +256,7 @@ queue update --batch off              > queue update --no-batch
 queue update --batch on               > queue update --batch
 queue update --no-batch               =
 rollout undo                          " To take a change back
-rollout restart                       " To take a change back
+rollout restart                       ? 
 cordon                                > queue pause
 uncordon                              > queue resume
 drain                                 > queue drain
@@ -274,7 +274,7 @@ config current-context                " To use another profile
 config view                           > config list
 cluster-info                          > doctor
 auth whoami                           > auth status
---namespace acme queue get            ? queue get
+--namespace acme queue get            ? 
 queue get -n acme                     " Did you mean --dry-run?
 queue get -o name                     " must be one of: table
 queue get -o jsonpath='{.state}'      " must be one of: table
@@ -447,6 +447,69 @@ pr list --csv                         > pr list --output csv
 pr list --failed --since 24h          > pr list --state failed --since 24h
 pr wait 7 --for=5m                    > pr wait 7 --timeout=5m
 flaky list --for 7d                   > flaky list --since 7d
+queue get --josn                      > queue get --json
+queue get --feilds state              > queue get --fields state
+queue get --tagret-branch main        > queue get --target-branch main
+queue get --repoo acme/web            > queue get --repo acme/web
+queue get --ouput json                > queue get --output json
+queue get --verbos                    > queue get --verbose
+pr get 34 --profil x                  > pr get 34 --profile x
+--dry-rnu pr submit 34                > --dry-run pr submit 34
+mergeq pr submit 34                   > pr submit 34
+queue pause 'deploy broken'           " To pause the queue, run: mergeq queue pause
+queue drain 'deploy broken'           " To drain the queue, run: mergeq queue drain
+queue resume 'deploy done'            " run: mergeq queue resume
+pause 'deploy broken'                 > queue pause\\nThe service stores no reason
+queue clear                           " mergeq pr list --state not-ready --state pending
+flush                                 " | mergeq pr cancel -
+clean                                 ? 
+train                                 > queue get
+treeopen                              > queue resume
+treeclosed                            > queue pause
+treeclosed=5                          " mergeq queue pause
+land                                  > pr land
+queue set --concurrency 5             > queue update --concurrency 5
+queue rename main trunk               " mergeq queue export --for <branch>
+trunk merge 34                        > pr submit 34
+trunk merge status                    > queue get
+trunk                                 ? 
+bors r+                               > pr submit
+@bors r+ 34                           > pr submit 34
+34 r+                                 > pr submit 34
+merge-train add 34                    > pr submit 34
+mr !34                                > pr get 34
+flaky-tests list                      > flaky list
+pr view 34 --json state -q .state     " run: mergeq pr get 34 --json | jq '.state'
+queue update --concurrency 5 --for 1h " has no end
+pr explain 42 --by 18:00              " mergeq pr get <pr>
+pr wait 42 --by 18:00                 " mergeq pr get <pr>
+pr restart --failed                   " mergeq pr list --state failed | mergeq pr submit -
+switch release                        " --profile release or set MERGEQ_PROFILE=release. To list the profiles: mergeq auth list
+profile use beta                      " --profile beta
+auth switch beta                      " --profile beta
+ci status                             > pr testing
+ci view                               > pr testing
+ci retry                              > pr restart
+log short                             ? 
+revert 34                             ? 
+rollup 34                             ? 
+stack list                            " Use git
+auth logout --hostname github.com     " mergeq auth logout --profile <name>
+pr submit 34 --to release             > pr submit 34 --target-branch release
+pr submit 34 --wait 10m               > pr submit 34 --wait --timeout 10m
+pr timeline 34                        > pr get --timeline 34
+pr history 34                         > pr get --timeline 34
+queue settings                        > queue export
+queue config                          > queue export
+queue watch 34                        > pr wait 34
+flaky top                             > flaky list
+flaky check j.xml                     > flaky match j.xml
+report                                > queue report
+sandbox run npm test                  > sandbox exec npm test
+diff main release                     " mergeq queue diff -b main --with-branch release
+logs -f 34                            > pr wait 34
+merge priority 34 urgent              " mergeq pr submit 34 --priority urgent
+hotfix 34                             > pr submit --priority urgent 34
 pr view 7 --fields 'a b'              > pr get 7 --fields "a b"
 `,
 }

@@ -5,4 +5,5 @@ export const habits = [
     'delete-context remove-profile delete-profile',
     'To remove a profile, remove its token and then its settings: mergeq auth logout --profile <name>',
   ],
+  ['auth logout', '--hostname', 'A token is of a profile: mergeq auth logout --profile <name>'],
 ] as const

@@ -1,7 +1,7 @@
 export const habits = [
   ['flaky', 'show view describe info search find why explain history', 'flaky get'],
   [
-    ', flaky, flakytests',
+    ', flaky',
     'mute unmute quarantine unquarantine skip ignore',
     'Tests are quarantined on their page: mergeq flaky get --web <test>',
   ],

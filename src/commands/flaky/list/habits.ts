@@ -1,6 +1,6 @@
 export const habits = [
-  ['flaky', 'ls tests failing failed all', 'flaky list'],
-  ['', 'test tests flakes flakytests', 'flaky list'],
+  ['flaky', 'ls top tests failing failed all', 'flaky list'],
+  ['', 'test tests flakes', 'flaky list'],
   ['test', 'list ls all', 'flaky list'],
   [
     'flaky list',

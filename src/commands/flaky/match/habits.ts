@@ -1,7 +1,8 @@
 export const habits = [
   [
-    'flaky, flakytests',
+    'flaky',
     'upload validate',
     "The service's own uploader uploads reports. To compare one with the known tests: mergeq flaky match <file>",
   ],
+  ['flaky', 'check', 'flaky match'],
 ] as const

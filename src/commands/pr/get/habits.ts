@@ -1,6 +1,7 @@
 export const habits = [
   ['queue get', '<pr>', 'pr get *'],
   [', pr, queue', '<pr>', 'pr get *'],
+  ['pr', 'timeline history', 'pr get --timeline'],
   ['pr', 'view show info read', 'pr get'],
   [', pr', 'open browse web', 'pr get --web'],
   [

@@ -1,10 +1,15 @@
 export const habits = [
   ['pr', 'mine', 'pr list --author @me'],
-  ['pr', 'ls all history', 'pr list'],
+  ['pr', 'ls all', 'pr list'],
   [
     'pr cancel',
     '--all',
     'To choose pull requests, list them: mergeq pr list --author ada | mergeq pr cancel -',
+  ],
+  [
+    'pr restart',
+    '--failed',
+    'To submit the failed ones again: mergeq pr list --state failed | mergeq pr submit -',
   ],
   ['pr list', '--mine --me --my', '--author @me'],
   ['pr list', '--assignee --user -A -a', '--author'],

@@ -1,7 +1,7 @@
 export const habits = [
   [', pr', 'rerun retest rebuild recheck', 'pr restart'],
   ['merge', 'restart retry rerun', 'pr restart'],
-  ['run', 'rerun restart', 'pr restart'],
+  ['run, ci, checks, jobs', 'rerun restart retry', 'pr restart'],
   [
     ', pr',
     'refresh',

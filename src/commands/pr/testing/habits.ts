@@ -3,6 +3,12 @@ export const habits = [
   ['', 'checks ci jobs', 'pr testing'],
   ['merge', 'logs checks', 'pr testing'],
   ['run', 'view show', 'pr testing'],
+  ['ci, checks, jobs', 'status view show list ls', 'pr testing'],
+  [
+    'run',
+    'cancel',
+    'Runs are not cancelled by their number. To see those of a pull request: mergeq pr testing <pr>',
+  ],
   [
     'pr testing',
     '--log --log-failed --failed --job -j',

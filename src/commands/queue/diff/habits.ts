@@ -8,4 +8,9 @@ export const habits = [
   ],
   ['queue diff', '--with --against --to --other', '--with-branch'],
   ['queue diff, queue export', '--from', '--target-branch'],
+  [
+    'diff',
+    '<word>',
+    'To compare the queues of two branches: mergeq queue diff -b main --with-branch release',
+  ],
 ] as const

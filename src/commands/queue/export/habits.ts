@@ -14,7 +14,12 @@ export const habits = [
     'copy clone duplicate cp',
     'To copy the settings of a queue, name the branch: queue export with --for writes them to a file for it, which queue apply reads.',
   ],
-  ['queue', 'dump backup', 'queue export'],
+  [
+    'queue',
+    'rename',
+    'A queue has the name of its target branch. To copy its settings to another one: mergeq queue export --for <branch>',
+  ],
+  ['queue', 'dump backup config settings', 'queue export'],
   ['queue export', '--to', '--for'],
   ['queue export', '--out --output-file', '--file'],
   [

@@ -3,4 +3,5 @@ export const habits = [
   ['', 'get show view status st info', 'queue get'],
   ['merge', 'status show view get', 'queue get'],
   ['queue get', '--pretty --long -l --wide', ''],
+  ['', 'train', 'queue get'],
 ] as const

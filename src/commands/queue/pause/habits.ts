@@ -7,4 +7,11 @@ export const habits = [
     '--reason --comment --message --body -m',
     'The service stores no reason for a pause, and does not tell who paused it.',
   ],
+  [
+    'queue pause',
+    '<text>',
+    'The service stores no reason for a pause. To pause the queue, run: mergeq queue pause',
+  ],
+  ['', 'treeclosed', 'queue pause'],
+  ['', 'treeclosed=<n>', 'A pause is for all priorities: mergeq queue pause'],
 ] as const

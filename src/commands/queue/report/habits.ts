@@ -1,1 +1,4 @@
-export const habits = [['queue', 'stats statistics summary trends', 'queue report']] as const
+export const habits = [
+  ['queue', 'stats statistics summary trends', 'queue report'],
+  ['', 'report', 'queue report'],
+] as const

@@ -8,4 +8,6 @@ export const habits = [
     '--for --until --duration',
     'A pause or drain has no end. To end it, run: mergeq queue resume',
   ],
+  ['queue resume', '<text>', 'The service stores no reason. To end the pause, run: mergeq queue resume'],
+  ['', 'treeopen', 'queue resume'],
 ] as const

@@ -1,5 +1,5 @@
 export const habits = [
-  ['queue', 'edit set configure config settings change patch', 'queue update'],
+  ['queue', 'edit set configure change patch', 'queue update'],
   ['', 'scale', 'To test more pull requests at a time: mergeq queue update --concurrency <n>'],
   [
     ', queue',
@@ -9,4 +9,9 @@ export const habits = [
   ['queue update', '--max-concurrency --parallelism --replicas', '--concurrency'],
   ['queue update', '--batch-size --min-size', '--batching-min-size'],
   ['queue update', '--timeout-minutes --test-timeout', '--testing-timeout-minutes'],
+  [
+    'queue update',
+    '--for --until --duration',
+    'A change of settings has no end. To end it, run the command that mergeq queue update prints after it.',
+  ],
 ] as const
