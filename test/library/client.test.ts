@@ -1,25 +1,42 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/api/operation.ts'
+import type { Operation, Params } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { submissionParams } from '../../src/api/operations/pull-requests.ts'
 import { getString } from '../../src/base/json.ts'
 import type { Client } from '../../src/library/client.ts'
 import { iteratorName } from '../../src/library/method-names.ts'
 import { parsePullRequest } from '../../src/library/pull-request.ts'
 import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
+import { landParams, waitParams, watchParams } from '../../src/library/wait-options.ts'
 import { type Answer, mergeq, noon, queueEnv, type Seen } from '../support/harness.ts'
 import { clientOf, createHostClient, nodeHost, token } from '../support/library-client.ts'
 import { methodName, operationExamples, responseText, testId } from '../support/operations.ts'
 
-/** Calls a method by its name, as a program without types can. */
-const call = (client: Client, name: string, options?: unknown): Promise<unknown> =>
-  Reflect.apply(Reflect.get(client, name), client, [options])
+/** Calls a method by its name, as a program without types can; of an iterator it takes the first value. */
+async function call(client: Client, name: string, options?: unknown): Promise<unknown> {
+  const called = Reflect.apply(Reflect.get(client, name), client, [options])
+  return name === 'watchQueue' ? Object(called).next() : called
+}
 
 const ok = () => ({ body: 'OK' })
 
 /** What only somebody at a command line can do. */
 const ofCommandLine = /--[a-z]|\bmergeq [a-z]|run the command/
 const operations: readonly Operation[] = serviceOperations
+
+/** The params of each method, and whether it takes additional fields of a body. */
+const methods: Readonly<Record<string, { readonly params: Params; readonly hasBody: boolean }>> = {
+  ...Object.fromEntries(
+    operations.map(operation => [
+      methodName(operation),
+      { params: operation.params, hasBody: operation.route.startsWith('POST') },
+    ]),
+  ),
+  waitForPullRequests: { params: waitParams, hasBody: false },
+  landPullRequests: { params: { ...waitParams, ...submissionParams, ...landParams }, hasBody: true },
+  watchQueue: { params: watchParams, hasBody: false },
+}
 
 test('with MERGEQ_READ_ONLY in the environment a change is refused, and a read is sent', async () => {
   const host = { ...nodeHost, env: { ...nodeHost.env, MERGEQ_READ_ONLY: '1' } }
@@ -223,6 +240,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
   /** Options with which each method could send a request. */
   const complete = {
     pr: 7,
+    prs: [7],
     sha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
     targets: ['//a'],
     run: '4f2a',
@@ -232,8 +250,9 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
   }
 
   async function isRefused(client: Client, method: string, option: string, value: unknown) {
-    const { params } = operations.find(operation => methodName(operation) === method) ?? { params: {} }
-    const valid = Object.entries(complete).filter(([name]) => Object.hasOwn(params, name))
+    const valid = Object.entries(complete).filter(([name]) =>
+      Object.hasOwn(methods[method]?.params ?? {}, name),
+    )
     const options = { ...Object.fromEntries(valid), [option]: value }
     const error = await call(client, method, options).catch((error: unknown) => error)
     expect({ method, option, value, error }).toMatchObject({
@@ -262,38 +281,35 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
   }
 
   // What each type refuses is in test/values/values.test.ts. A method takes the reference of a pull request, see below.
-  test.each(operations.map(operation => [methodName(operation), operation] as const))(
+  test.each(Object.entries(methods))(
     '%s refuses what the types of its params refuse',
-    async (method, { route, params }) => {
+    async (method, { hasBody, params }) => {
       const { client, requests } = await clientOf(ok)
       for (const [option, { type }] of Object.entries(params).filter(([name]) => name !== 'pr')) {
         const wrong = odd.filter(value => refuses(type.check, value))
         expect({ option, wrong }).not.toEqual({ option, wrong: [] })
         for (const value of wrong) await isRefused(client, method, option, value)
       }
-      if (route.startsWith('POST')) for (const value of set) await isRefused(client, method, 'set', value)
+      if (hasBody) for (const value of set) await isRefused(client, method, 'set', value)
       await isRefused(client, method, 'nonsense', 1)
       expect(requests).toEqual([])
     },
   )
 
-  test.each(operations.map(operation => [methodName(operation), operation] as const))(
-    '%s names the option that is missing',
-    async (method, { params }) => {
-      const given = { repo: 'acme/web', targetBranch: 'main', org: 'acme', ...complete }
-      const client = createHostClient(
-        { baseUrl: 'http://127.0.0.1:1', retries: 0, token, discover: false },
-        nodeHost,
-      )
-      const own = Object.entries(given).filter(([name]) => Object.hasOwn(params, name))
-      for (const [missing] of own.filter(([name]) => params[name]?.required === true)) {
-        const others = Object.fromEntries(own.filter(([name]) => name !== missing))
-        const error: unknown = await call(client, method, others).catch(failure => failure)
-        expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`${missing} is req`) })
-        expect(String(error) + getString(Object(error), 'hint')).not.toMatch(ofCommandLine)
-      }
-    },
-  )
+  test.each(Object.entries(methods))('%s names the option that is missing', async (method, { params }) => {
+    const given = { repo: 'acme/web', targetBranch: 'main', org: 'acme', ...complete }
+    const client = createHostClient(
+      { baseUrl: 'http://127.0.0.1:1', retries: 0, token, discover: false },
+      nodeHost,
+    )
+    const own = Object.entries(given).filter(([name]) => Object.hasOwn(params, name))
+    for (const [missing] of own.filter(([name]) => params[name]?.required === true)) {
+      const others = Object.fromEntries(own.filter(([name]) => name !== missing))
+      const error: unknown = await call(client, method, others).catch(failure => failure)
+      expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`${missing} is req`) })
+      expect(String(error) + getString(Object(error), 'hint')).not.toMatch(ofCommandLine)
+    }
+  })
 
   test('in the options of any call', async () => {
     const { client, requests } = await clientOf(ok)
@@ -338,6 +354,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
     ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
     ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
     ['submitPullRequest', { set: { pr: { number: 8 } } }, 'set pr conflicts with pr'],
+    ['landPullRequests', { prs: [7], set: { 'pr.number': 8 } }, 'set pr.number conflicts with pr'],
     ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
     ['listUnhealthyTests', { pageToken: 'x' }, 'pageToken requires status'],
     ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],

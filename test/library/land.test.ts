@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOfStory, clientOf as clientOnHost, expectRefused, hostAt } from '../support/library-client.ts'
+import { clientOfStory, clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
 import { documentsIn, type Json } from '../support/pr-wait.ts'
 
 const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')
@@ -159,26 +159,5 @@ describe('landPullRequests', () => {
       { outcome: 'stale', submitted: false, exit: 14, reason: expect.stringContaining('Nothing was sent.') },
     ])
     expect(sent('submitPullRequest')).toEqual([])
-  })
-
-  test('a wrong option is a usage error in its name, and nothing is sent', async () => {
-    const { client, requests } = await clientOf(() => queued)
-    const wrong = {
-      prs: [7, null],
-      attempts: [0, 11, '3', null],
-      resubmit: ['never', true],
-      priority: ['soon', -1],
-      noBatch: ['yes'],
-      set: [7, { 'pr.number': 8 }],
-      onAttempt: ['log'],
-      timeout: ['soon'],
-    }
-    await expectRefused('landPullRequests', wrong, options =>
-      client.landPullRequests({ prs: [7], ...options }),
-    )
-    await expect(Reflect.apply(client.landPullRequests, client, [])).rejects.toMatchObject({
-      message: 'landPullRequests: prs is required.',
-    })
-    expect(requests).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOfStory, clientOf as clientOnHost, expectRefused, hostAt } from '../support/library-client.ts'
+import { clientOfStory, clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
 const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
@@ -144,29 +144,6 @@ describe('waitForPullRequests', () => {
     })
     expect(requests.length).toBe(sent)
     expect(getEventListeners(stop.signal, 'abort')).toEqual([])
-  })
-
-  test('a wrong option is a usage error in its name, and nothing is sent', async () => {
-    const { client, requests } = await clientOf(() => record('TESTING'))
-    const wrong = {
-      prs: [7, '7', [true], ['seven'], null],
-      until: ['done', 7, null],
-      timeout: ['soon', -1, 1.5, true, null],
-      interval: [999, '0s', 'often', Number.NaN, null],
-      giveUpAfter: ['soon', -1],
-      signal: [{}, 'x', null],
-      grace: ['soon', -1],
-      matchHead: ['main', 7],
-      failOnPaused: ['yes'],
-      onChange: ['log'],
-    }
-    await expectRefused('waitForPullRequests', wrong, options =>
-      client.waitForPullRequests({ prs: [7], ...options }),
-    )
-    await expect(Reflect.apply(client.waitForPullRequests, client, [])).rejects.toMatchObject({
-      kind: 'usage',
-    })
-    expect(requests).toEqual([])
   })
 })
 

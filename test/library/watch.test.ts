@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOfStory, clientOf as clientOnHost, expectRefused, hostAt } from '../support/library-client.ts'
+import { clientOfStory, clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
 
 const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
   clientOnHost(answer, options, hostAt(clock))
@@ -174,18 +174,5 @@ describe('watchQueue', () => {
     await abandoned.return()
     await new Promise(resolve => setTimeout(resolve, 20))
     expect(unhandled).toEqual([])
-  })
-
-  test('a wrong option is a usage error in its name, and nothing is sent', async () => {
-    const { client, requests } = await clientOf(growing)
-    const wrong = {
-      since: ['soon', 7, new Date('never'), null],
-      interval: [999, 'auto', '0s', null],
-      giveUpAfter: ['soon', -1],
-      signal: [{}, null],
-      until: ['merged'],
-    }
-    await expectRefused('watchQueue', wrong, options => client.watchQueue(options).next())
-    expect(requests).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Host, ServiceHost } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient as createClientWith, type LibraryParts } from '../../src/library/client.ts'
@@ -70,17 +70,3 @@ export const clientOfStory = ({ env, clock }: Story, options: ClientOptions = {}
     },
     hostAt(clock),
   )
-
-/** Checks that a call of a method refuses each of these values, in the name of its option. */
-export async function expectRefused(
-  method: string,
-  wrong: Readonly<Record<string, readonly unknown[]>>,
-  call: (options: object) => Promise<unknown>,
-): Promise<void> {
-  for (const [option, values] of Object.entries(wrong))
-    for (const value of values)
-      await expect(call({ [option]: value }), JSON.stringify(value)).rejects.toMatchObject({
-        kind: 'usage',
-        message: expect.stringMatching(new RegExp(`^${method}: (unknown option )?${option}\\b`)),
-      })
-}
