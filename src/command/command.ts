@@ -119,14 +119,14 @@ export async function loadCommand({ load, alias }: CommandFile): Promise<Registe
   const { name, operation, alsoSends = [], options = {}, set } = definition
   const operations =
     alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends]
-  const inputs = { ...optionInputs(options), ...(set === undefined ? {} : { added: set }) }
+  const inputs = optionInputs(options)
   return {
     ...definition,
     command: name,
     alias,
     summary: summaryOf(definition),
     inputs,
-    definitions: lastSet(Object.values(inputs).flatMap(input => input.definitions)),
+    definitions: lastSet([...Object.values(inputs), set ?? []].flat().flatMap(input => input.definitions)),
     operations,
     output: outputOf(definition),
   }

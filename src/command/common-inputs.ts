@@ -1,9 +1,9 @@
 import type { Param } from '../api/operation.ts'
 import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
-import type { ParseContext, ParsedArgs } from '../config/settings.ts'
-import { parsePullRequest, readReference } from '../values/pull-request.ts'
-import { type Queue, type Repository, repositoryKey } from '../values/repository.ts'
+import type { Config, ParsedArgs } from '../config/settings.ts'
+import { type PullRequest, parsePullRequest, readReference } from '../values/pull-request.ts'
+import type { Queue, Repository } from '../values/repository.ts'
 import { shellQuote } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
@@ -98,38 +98,30 @@ export const pullRequestOption = (summary: string): Input<number | undefined> =>
     ),
   )
 
+/** Returns the queue that the settings name. */
+export const queueOfSettings = async (settings: Config): Promise<Queue> => ({
+  repo: await settings.require('repo'),
+  targetBranch: await settings.require('targetBranch'),
+})
+
 /** The queue of a command: the pull request in its option `--pr` may name the repository. */
 export const queueOrPullRequest: Input<Queue> = {
   definitions: [],
   setting: 'targetBranch',
   async read(args, { settings }) {
     const [asked] = args.get('--pr') ?? []
-    const own = settings.withArgs(asked === undefined ? args : argsForPullRequest(args, asked))
-    return { repo: await own.require('repo'), targetBranch: await own.require('targetBranch') }
+    return queueOfSettings(settings.withArgs(asked === undefined ? args : argsForPullRequest(args, asked)))
   },
 }
 
-/** Returns each pull request once: a restart that is sent twice would begin twice. */
-async function withoutRepeats(
-  requests: readonly ParsedArgs[],
-  { settings }: ParseContext,
-): Promise<readonly ParsedArgs[]> {
-  // What is only a number is compared with an address or a record: it belongs to the queue of the settings.
-  const isMixed = (name: string) =>
-    requests.some(request => request.has(name)) && requests.some(request => !request.has(name))
-  const ownRepo = isMixed('--repo') ? await settings.read('repo') : undefined
-  const ownBranch = isMixed('--target-branch') ? await settings.read('targetBranch') : undefined
-  const unique = new Map<string, ParsedArgs>()
-  for (const each of requests) {
-    const repo = each.get('--repo')?.[0] ?? (ownRepo && repositoryKey(ownRepo)) ?? ''
-    const branch = branchName(each.get('--target-branch')?.[0] ?? ownBranch ?? '')
-    const key = `${repo.toLowerCase()} ${branch} ${each.get('pr')}`
-    if (!unique.has(key)) unique.set(key, each)
-  }
-  return [...unique.values()]
+/** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
+export async function pullRequestOf(
+  args: ParsedArgs,
+  { settings }: Pick<InputContext, 'settings'>,
+): Promise<PullRequest> {
+  const { number } = parsePullRequest(args.get('pr')?.[0] ?? '')
+  return { ...(await queueOfSettings(settings.withArgs(args))), pr: number }
 }
-
-export const numberInArgs = (args: ParsedArgs): number => parsePullRequest(args.get('pr')?.[0] ?? '').number
 
 const ifEmptyInput = optionInput(
   'ifEmpty',
@@ -175,5 +167,5 @@ export async function readPullRequestArgs(
       all.push(...items.map(item => argsInQueue(args, item)))
     }
   }
-  return withoutRepeats(all, context)
+  return all
 }

@@ -6,7 +6,7 @@ import type { ParsedArgs } from '../config/settings.ts'
 import { type PullRequest, pullRequestName } from '../values/pull-request.ts'
 import { queueName } from '../values/repository.ts'
 import type { Cli } from './command.ts'
-import { argsForPullRequest, numberInArgs } from './common-inputs.ts'
+import { argsForPullRequest, pullRequestOf } from './common-inputs.ts'
 import { canPrompt, confirm } from './confirm.ts'
 
 /**
@@ -33,16 +33,11 @@ export async function readCurrentPullRequest(
     whyOffline: options.dryRun ? '--dry-run does not ask the service by branch' : undefined,
   })
   const own = argsForPullRequest(args, reference)
-  const { withArgs } = cli.settings
-  const [repo, targetBranch] = [
-    await withArgs(own).require('repo'),
-    await withArgs(own).require('targetBranch'),
-  ]
-  const pr = numberInArgs(own)
-  if (guess === undefined) return { repo, targetBranch, pr }
-  const found = { repo, targetBranch, pr, guess }
-  if (mayChange) await confirmGuess(cli, operation, found)
-  return found
+  const found = await pullRequestOf(own, cli)
+  if (guess === undefined) return found
+  const guessed = { ...found, guess }
+  if (mayChange) await confirmGuess(cli, operation, guessed)
+  return guessed
 }
 
 /** Whether standard input may be a list of pull requests; an option that reads it leaves none for them. */

@@ -14,11 +14,11 @@ import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import type { PullRequest } from '../values/pull-request.ts'
+import { type PullRequest, pullRequestKey } from '../values/pull-request.ts'
 import type { Queue } from '../values/repository.ts'
 import { listOf, textual } from '../values/types.ts'
 import type { Cli, RegisteredCommand } from './command.ts'
-import { numberInArgs, pullRequestArguments, readPullRequestArgs } from './common-inputs.ts'
+import { pullRequestArguments, pullRequestOf, queueOfSettings, readPullRequestArgs } from './common-inputs.ts'
 import {
   flagName,
   type Input,
@@ -83,24 +83,27 @@ export function checkExclusive({ operation, definitions }: RegisteredCommand, ar
 const wordOf = (name: string): string => (name.startsWith('-') ? name : `<${name}>`)
 
 /** Throws a usage error for values of a command that are not enough for its operation. */
-export function checkEnough({ operation, command }: RegisteredCommand, values: Values, added: unknown): void {
+export function checkEnough(
+  { operation, command }: RegisteredCommand,
+  values: Values,
+  added: AddedFields | undefined,
+): void {
   if (operation?.check === undefined) return
   const names = Object.keys(operation.params)
   const missing = names.find(name => !Object.hasOwn(values, name))
   if (missing !== undefined)
     throw new Error(`${command} has no option for ${missing}, which is to be checked`)
   const params = Object.fromEntries(names.map(name => [name, values[name]]))
-  operation.check(params, isAdded(added) && added.fields.length > 0, flagName)
+  operation.check(params, added !== undefined && added.fields.length > 0, flagName)
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-const isAdded = (value: unknown): value is AddedFields =>
-  typeof value === 'object' && value !== null && 'route' in value && 'fields' in value
-
 /** Returns what a command runs with: its client adds the fields of `--set` to the requests of their operation. */
-export const withAddedFields = (cli: Cli, added: unknown): Cli =>
-  isAdded(added) && added.fields.length > 0 ? { ...cli, client: () => ({ ...cli.client(), added }) } : cli
+export const withAddedFields = (cli: Cli, added: AddedFields | undefined): Cli =>
+  added === undefined || added.fields.length === 0
+    ? cli
+    : { ...cli, client: () => ({ ...cli.client(), added }) }
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
 export const inputContext = (
@@ -115,12 +118,6 @@ export const inputContext = (
   },
 })
 
-/** Returns the queue that the settings name. */
-export const queueOfSettings = async (settings: Config): Promise<Queue> => ({
-  repo: await settings.require('repo'),
-  targetBranch: await settings.require('targetBranch'),
-})
-
 /** The queue of a command, which options and settings name. */
 export const queueInput: Input<Queue> = {
   definitions: [],
@@ -128,21 +125,22 @@ export const queueInput: Input<Queue> = {
   read: (_, { settings }) => queueOfSettings(settings),
 }
 
-/** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
-export async function pullRequestOf(args: ParsedArgs, context: InputContext): Promise<PullRequest> {
-  return { ...(await queueOfSettings(context.settings.withArgs(args))), pr: numberInArgs(args) }
-}
-
-/** The pull requests of a command, those that were typed or the current one; an address also names the repository. */
+/**
+ * The pull requests of a command, those that were typed or the current one; an address also names the repository. Each is
+ * there once: a restart that is sent twice would begin twice.
+ */
 export const pullRequests: Input<readonly PullRequest[]> = {
   ...pullRequestArguments,
   async read(args, context) {
     const typed = args.get('pr')
     if (typed === undefined) return [await context.currentPullRequest(args)]
-    const found: PullRequest[] = []
-    for (const each of await readPullRequestArgs(typed, args, context))
-      found.push(await pullRequestOf(each, context))
-    return found
+    const found = new Map<string, PullRequest>()
+    for (const each of await readPullRequestArgs(typed, args, context)) {
+      const pullRequest = await pullRequestOf(each, context)
+      const key = pullRequestKey(pullRequest)
+      if (!found.has(key)) found.set(key, pullRequest)
+    }
+    return [...found.values()]
   },
 }
 

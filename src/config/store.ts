@@ -308,7 +308,8 @@ export const profileSource = (
   },
 })
 
-const isAbsolute = (path: string | undefined): path is string =>
+/** Whether a path is absolute, on any platform. */
+export const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
 
 /** Returns the path of the settings file; undefined where the variables name no absolute directory. */

@@ -1,10 +1,8 @@
 import { usageError } from '../base/errors.ts'
+import { isAbsolute } from './store.ts'
 
 const hint =
   'For example: secret-tool lookup service mergeq\nWith blanks inside an argument, use a JSON array: ["pass","show","work/merge queue"]'
-
-/** Whether a program is named by an absolute path, of any platform. */
-const isAbsolute = (program: string): boolean => /^\/|^[A-Za-z]:[\\/]|^\\\\/.test(program)
 
 function wordsOf(text: string): readonly string[] {
   if (!text.startsWith('[')) {

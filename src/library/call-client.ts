@@ -13,8 +13,7 @@ import { createInterruption } from '../host/node-host.ts'
 import type { Traffic } from '../http/traffic.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
-import { type PullRequest, readReference } from '../values/pull-request.ts'
-import { repositoryKey } from '../values/repository.ts'
+import { readReference } from '../values/pull-request.ts'
 import type { SharedQueues } from '../wait/shared-queues.ts'
 import { libraryAdvice } from './advice.ts'
 import { type GivenSettings, sourceOf } from './options.ts'
@@ -55,10 +54,6 @@ export interface ServiceMemory {
   /** What waits and watches read; undefined before the first of them. */
   queues?: SharedQueues
 }
-
-/** The name of a pull request of the service: `github.com/acme/web main #7`. */
-export const nameOfPullRequest = ({ repo, targetBranch, pr }: PullRequest): string =>
-  `${repositoryKey(repo)} ${targetBranch} #${pr}`
 
 /**
  * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;

@@ -20,14 +20,13 @@ import { encodeTargets } from '../api/target-list.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { notGivenError } from '../config/settings.ts'
-import type { PullRequest } from '../values/pull-request.ts'
+import { type PullRequest, pullRequestKey } from '../values/pull-request.ts'
 import {
   type CallClient,
   type CallOutcome,
   type ClientContext,
   createCallClient,
   findPullRequest,
-  nameOfPullRequest,
 } from './call-client.ts'
 import { type GivenSettings, methodReaders, readCallOptions, settingsIn } from './options.ts'
 
@@ -76,7 +75,7 @@ export async function call(
     const from = clock.now()
     const outcome = await work(opened)
     if (operation.route === submitPullRequest.route && outcome.failure === undefined)
-      opened.client.memory.submissions.set(nameOfPullRequest(opened.values as PullRequest), {
+      opened.client.memory.submissions.set(pullRequestKey(opened.values as PullRequest), {
         from,
         to: clock.now(),
       })

@@ -2,7 +2,7 @@ import { resolveHead } from '../api/reads/head-commit.ts'
 import { startWaitTime } from '../api/wait-time.ts'
 import type { JsonObject } from '../base/json.ts'
 import { maxConcurrent as maxDepartures } from '../base/scheduling.ts'
-import type { PullRequest } from '../values/pull-request.ts'
+import { type PullRequest, pullRequestKey } from '../values/pull-request.ts'
 import { queueName, repositoryName } from '../values/repository.ts'
 import { waitForPullRequests } from '../wait/pull-requests.ts'
 import { createQueueReader } from '../wait/queue-reader.ts'
@@ -17,7 +17,6 @@ import {
   type ClientContext,
   createCallClient,
   findPullRequest,
-  nameOfPullRequest,
   type ServiceMemory,
 } from './call-client.ts'
 import { readLandOptions, readWaitCallOptions, readWatchOptions } from './wait-options.ts'
@@ -40,7 +39,7 @@ async function waitFor(
       const { number: pr, settings } = await findPullRequest(reference, given, client)
       const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
       const pullRequest = { repo, targetBranch, pr }
-      const name = nameOfPullRequest(pullRequest)
+      const name = pullRequestKey(pullRequest)
       const sent = isDue ? undefined : client.memory.submissions.get(name)
       if (!all.has(name)) all.set(name, track(pullRequest, { isDue, sent }))
     }
@@ -108,7 +107,7 @@ function collectResults(
 /** Another wait of the client does not take the end of an earlier attempt for the result. */
 function noteSubmissions({ tried }: Wait, { submissions }: ServiceMemory): void {
   for (const [pullRequest, { sent }] of tried)
-    if (sent !== undefined) submissions.set(nameOfPullRequest(pullRequest), sent)
+    if (sent !== undefined) submissions.set(pullRequestKey(pullRequest), sent)
 }
 
 /** Calls a callback. One that fails, or never ends, must not stop the wait. */

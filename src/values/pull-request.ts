@@ -5,6 +5,7 @@ import {
   parseRepository,
   type Repository,
   readRepository,
+  repositoryKey,
   repositoryName,
 } from './repository.ts'
 
@@ -25,6 +26,10 @@ export const pullRequestName = ({
   readonly pr?: number | undefined
   readonly guess?: string | undefined
 }): string => (guess === undefined ? `#${pr}` : `#${pr} (${guess})`)
+
+/** The name of a pull request of the service, to look it up: `github.com/acme/web main #7`. */
+export const pullRequestKey = ({ repo, targetBranch, pr }: PullRequest): string =>
+  `${repositoryKey(repo)} ${targetBranch} #${pr}`
 
 /** The largest pull request number that the service accepts (docs/reference/service.md, "Common fields"). */
 export const maxPullRequestNumber = 4_294_967_295
