@@ -81,6 +81,7 @@ describe('the sentence about the end of a wait', () => {
     ['#7 could not be checked', seenAs(7), { outcome: 'error' }],
     ['mergeq did not wait for #7', seenAs(7), { outcome: 'pending', isSkipped: true }],
     ['The head of #7 moved: expected 4f2a9c1, found 81d0e33', pending, stale('81d0e33a52')],
+    ['#7 merged at 81d0e33, not at 4f2a9c1', seenAs(7, 'MERGED'), stale('81d0e33a52')],
     ['The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff', pending, stale('4f2a9c1fff')],
   ])('of later ones: %s', (sentence, tracked, end, seconds = 20) => {
     expect(sentenceOf(tracked, end, seconds)).toBe(sentence)

@@ -255,20 +255,6 @@ describe('`pr land` never submits again', () => {
     })
   })
 
-  test('another head: a merge of one is 14', async () => {
-    const course: Course = [
-      [5, 'TESTING', { prSha: 'def5678' }],
-      [30, 'MERGED', { prSha: 'abc1234' }],
-    ]
-    expect(await land('', course)).toMatchObject({
-      code: 14,
-      outcome: 'stale',
-      submitted: true,
-      sent: 1,
-      reason: '#7 merged at abc1234, not at def5678',
-    })
-  })
-
   test('what is in the queue again: that counts as the attempt', async () => {
     const course: Course = [
       [5, 'TESTING', { prSha }],

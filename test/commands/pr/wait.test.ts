@@ -737,35 +737,24 @@ describe('a wait on a terminal', () => {
   })
 })
 
-describe('why a pull request left', () => {
-  const timeline = (state: string, reason: string) => [
-    { state, [state === 'FAILED' ? 'failure' : 'cancellation']: { reason } },
+test('a result has the words of the service, and a test run is not blamed for what they say', async () => {
+  const timeline = [
+    { state: 'FAILED', failure: { reason: 'github_api_merge_already_in_progress' } },
     { state: 'not_ready', notReady: { reason: 'api_requested' } },
   ]
-
-  test('is in its result in the words of the service, and its test run is not blamed for it', async () => {
-    const { out, operations } = await runWithHistory('pr wait 7 --interval 2s --json', {
-      pulls: {
-        7: [
-          [
-            0,
-            'FAILED',
-            { testRunId: 'run-1', timeline: timeline('FAILED', 'github_api_merge_already_in_progress') },
-          ],
-        ],
-      },
-    })
-    expect(documentsIn(out).at(-1)).toMatchObject({
-      outcome: 'failed',
-      failingChecks: [],
-      serviceReason: 'github_api_merge_already_in_progress',
-      by: 'host',
-      actor: null,
-      again: 'look',
-      mayBeMerged: true,
-    })
-    expect(operations).not.toContain('getMergeQueueTestingDetails')
+  const { out, operations } = await runWithHistory('pr wait 7 --interval 2s --json', {
+    pulls: { 7: [[0, 'FAILED', { testRunId: 'run-1', timeline }]] },
   })
+  expect(documentsIn(out).at(-1)).toMatchObject({
+    outcome: 'failed',
+    failingChecks: [],
+    serviceReason: 'github_api_merge_already_in_progress',
+    by: 'host',
+    actor: null,
+    again: 'look',
+    mayBeMerged: true,
+  })
+  expect(operations).not.toContain('getMergeQueueTestingDetails')
 })
 
 describe('a pull request that failed and may have merged all the same', () => {
