@@ -48,6 +48,9 @@ export const isKnownState = (state: string): boolean => pullRequestStates.some(k
 /** The tests are running, have passed, or have failed for a cause not yet known. */
 export const statesUnderTest: readonly string[] = ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE']
 
+/** The states of pull requests that a queue lists. */
+export const queuedStates: readonly string[] = ['PENDING', ...statesUnderTest]
+
 export const isUnderTest = (state: string): boolean => statesUnderTest.includes(normalizeState(state))
 
 /** Normalizes the `state` of a record; a record with nothing to change is returned itself. */

@@ -1,6 +1,6 @@
 import { getString, type JsonObject } from '../../base/json.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
-import { queueStates, stateOf, statesUnderTest } from '../../domain/states.ts'
+import { queuedStates, queueStates, stateOf } from '../../domain/states.ts'
 
 /** A queue that was read, under the labels that it has in the metrics of the service. */
 interface QueueReading {
@@ -11,8 +11,6 @@ interface QueueReading {
 }
 
 type Value = readonly [value: number, state?: string]
-
-const listedStates = ['PENDING', ...statesUnderTest]
 
 /** Returns 1 or a count for each state, and 0 for the known states without any. */
 const valuesByState = (known: readonly string[], states: readonly string[]): readonly Value[] =>
@@ -40,7 +38,7 @@ const families: readonly {
     help: 'The queued pull requests by state. Those that are not ready are not listed.',
     values: queue =>
       valuesByState(
-        listedStates,
+        queuedStates,
         queueEntries(queue).map(({ state }) => state || 'UNKNOWN'),
       ),
   },

@@ -2,7 +2,7 @@
 // (docs/reference/service.md, "Reasons").
 import { getArray, getString, type JsonObject } from '../../base/json.ts'
 import { shorten } from '../../values/format.ts'
-import { isFailedOrCancelled, stateOf } from '../states.ts'
+import { isFailedOrCancelled, queuedStates, stateOf } from '../states.ts'
 import { isInconclusive, type TestRun } from '../test-run.ts'
 import { actorOfEvent, detailOfState, eventOfState, reasonOfEvent, submissionEvent } from '../timeline.ts'
 import { type Again, type Causer, type Reason, reasonTable } from './reason-table.ts'
@@ -67,17 +67,11 @@ export function mayHaveMerged(record: JsonObject): boolean | null {
   return areWordsRead || !isFailedOrCancelled(stateOf(record)) ? explainState(record).words.mayBeMerged : null
 }
 
-const againByState: ReadonlyMap<string, Again> = new Map([
-  ['PENDING', 'queued'],
-  ['TESTING', 'queued'],
-  ['TESTS_PASSED', 'queued'],
-  ['PENDING_FAILURE', 'queued'],
-  ['MERGED', 'done'],
-  ['FAILED', 'look'],
-  ['CANCELLED', 'look'],
-])
-
-const againWithoutWord = (state: string): Again | null => againByState.get(state) ?? null
+function againWithoutWord(state: string): Again | null {
+  if (queuedStates.includes(state)) return 'queued'
+  if (state === 'MERGED') return 'done'
+  return isFailedOrCancelled(state) ? 'look' : null
+}
 
 /** The event of the state of a record; the record itself counts if it has the word. */
 function eventOf(record: JsonObject): JsonObject | undefined {
