@@ -3,9 +3,11 @@
 
 import type { Operation } from '../../src/api/operation.ts'
 import { operationMethod } from '../../src/api/operation.ts'
-import type { Field, RecordType } from '../../src/api/operations/fields.ts'
+import { extended, type Field, field, optional, type RecordType } from '../../src/api/operations/fields.ts'
 import { clientOperations } from '../../src/api/operations/index.ts'
+import { receiptRecord } from '../../src/api/operations/receipts.ts'
 import { exitCodeList } from '../../src/base/errors.ts'
+import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
 import { iteratorName } from '../../src/library/method-names.ts'
 import { landParams, type WaitParam, waitParams, watchParams } from '../../src/library/wait-options.ts'
 import { sandboxTypes } from '../../src/values/sandbox.ts'
@@ -67,9 +69,11 @@ const declareRecord = ({ name, summary, base, fields }: RecordType): string =>
   `${comment(summary)}export interface ${name}${base === undefined ? '' : ` extends ${base.name}`} {\n${Object.entries(
     fields,
   )
-    .map(
-      ([key, field]) =>
-        `${comment(field.summary, '  ')}  readonly ${key}${field.required ? '' : '?'}:${fieldType(field)}\n`,
+    .map(([key, field]) =>
+      `${comment(field.summary, '  ')}  readonly ${key}${field.required ? '' : '?'}: ${fieldType(field)}\n`.replace(
+        ': \n',
+        ':\n',
+      ),
     )
     .join('')}}\n`
 
@@ -146,6 +150,12 @@ const errorKinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kin
 
 const declareErrorKind = `${comment('The kind of an error.')}export type ErrorKind =${errorKinds.map(kind => `\n  | '${kind}'`).join('')}\n`
 
+const declareOtherString = `${comment('Any other string: the service may add values.')}type OtherString = string & Readonly<Record<never, never>>\n`
+
+/** Declares the type of a state. */
+const declareState = (name: string, summary: string, states: readonly string[]): string =>
+  `${comment(summary)}export type ${name} =${[...states.map(state => `'${state}'`), 'OtherString'].map(word => `\n  | ${word}`).join('')}\n`
+
 const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`
 
 const landMethod = `${comment('Submits each pull request, waits for it, and submits it again after a failure that it did not cause, until it has merged or no further submission helps. Resolves to a result for each, in the order given.', '  ')}  landPullRequests(options: LandPullRequestsOptions): Promise<readonly LandResult[]>\n`
@@ -179,15 +189,26 @@ export declare const version: string
 
 /** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */
 export function renderLibraryTypes(source: string): string {
+  const receipt = extended(receiptRecord, {
+    submitted: optional(
+      field(
+        'boolean | null',
+        'Only of `submitPullRequest`: whether the call submitted it, null if that is not known. False with `ok` if it was in the queue already.',
+      ),
+    ),
+  })
   const ofWaits = [queueChangeRecord, changeRecord, attemptRecord, landResultRecord]
   const records = new Map(
-    [...methods.flatMap(([, { response, document }]) => [response, document]), ...ofWaits]
+    [receipt, ...methods.flatMap(([, { response, document }]) => [response, document]), ...ofWaits]
       .flatMap(record => (record === undefined ? [] : typesIn(record)))
       .map(record => [record.name, record]),
   )
   return [
     source.slice(0, source.indexOf('// In the place of what follows')).trimEnd(),
     declareErrorKind,
+    declareOtherString,
+    declareState('PullRequestState', 'The state of a pull request, in upper case.', pullRequestStates),
+    declareState('QueueState', 'The state of a queue, in upper case.', queueStates),
     ...[...records.values()].map(declareRecord),
     ...methods.map(declareOptions),
     declareWaitOptions('waitForPullRequests', waitParams, 'CommonOptions'),

@@ -8,24 +8,6 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/** Any other string: the service may add values. */
-type OtherString = string & Readonly<Record<never, never>>
-
-/** The state of a pull request, in upper case. */
-export type PullRequestState =
-  | 'NOT_READY'
-  | 'PENDING'
-  | 'TESTING'
-  | 'TESTS_PASSED'
-  | 'PENDING_FAILURE'
-  | 'MERGED'
-  | 'FAILED'
-  | 'CANCELLED'
-  | OtherString
-
-/** The state of a queue, in upper case. */
-export type QueueState = 'RUNNING' | 'PAUSED' | 'DRAINING' | 'SWITCHING_MODES' | OtherString
-
 /** The pagination of a list; for a list that was merged from several pages, only the totals. */
 export interface Page {
   readonly total_rows?: number
@@ -70,30 +52,6 @@ export interface TestRunWindow extends ListWindow {
 /** What the service says about its health; the fields are not documented. */
 export interface ServiceStatus {
   readonly status?: Json
-}
-
-/** The result of a change. */
-export interface Receipt {
-  /** The name of the operation: `submitPullRequest`. */
-  readonly operation: string
-  /** As `host/owner/name`. */
-  readonly repo?: string
-  readonly targetBranch?: string
-  readonly pr?: number
-  /** The number of impacted targets, or `ALL`. */
-  readonly targets?: number | 'ALL'
-  readonly ok: boolean
-  /** `confirmed-by-read`: no response arrived, and reading the record back shows the change. */
-  readonly delivery: 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
-  /**
-   * Only of `submitPullRequest`: whether the call submitted it, null if that is not known. False with `ok` if it was in
-   * the queue already.
-   */
-  readonly submitted?: boolean | null
-  /** The exit code of the command line for the same error; only when `ok` is false. */
-  readonly exit?: number
-  /** What happened; only when `ok` is false. */
-  readonly message?: string
 }
 
 /**
@@ -220,6 +178,7 @@ export interface BodyOptions extends CommonOptions {
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
 
 type ErrorKind = string
+type Receipt = JsonObject
 type FailingTests = JsonObject
 type PullRequestList = JsonObject
 type TestRunResultList = JsonObject
