@@ -7,7 +7,7 @@ import { metricsContentType } from './metrics-text.ts'
 import { parseBody, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { Scenario } from './scenarios.ts'
-import { SandboxState, type StateOptions } from './state.ts'
+import { createState, type SandboxState, type StateOptions } from './state.ts'
 
 export interface SandboxRequest {
   readonly method: string
@@ -42,7 +42,7 @@ const operationsByPath: ReadonlyMap<string, ServiceOperation> = new Map(
 
 /** Responses depend only on the options, the requests, and the times of the requests. */
 export function createService(options: StateOptions, scenario: Scenario) {
-  const state = new SandboxState(options, scenario)
+  const state = createState(options, scenario)
   const { dialect, seed, now } = state
   const isOutage = createOutageCheck(state)
   const checkRate = createRateCheck(scenario)

@@ -3,13 +3,7 @@ import { type Repository, repositoryName } from '../values/repository.ts'
 import { rotatedToken, sandboxToken } from '../values/scenario-names.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure, submit } from './engine/actions.ts'
-import {
-  createEmptyQueue,
-  createTimings,
-  hasNoPullRequests,
-  type Queue,
-  type Timings,
-} from './engine/queue.ts'
+import { createEmptyQueue, createTimings, hasNoPullRequests, type Queue } from './engine/queue.ts'
 import { advanceTo, resume } from './engine/rules.ts'
 import { statusError } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
@@ -47,107 +41,102 @@ export const defaultQueue: QueueRef = {
 const queueKey = ({ repo, targetBranch }: QueueRef): string =>
   JSON.stringify([repositoryName(repo), targetBranch])
 
-/** The data of a sandbox. Methods that return a queue advance it to the present first. */
-export class SandboxState {
-  readonly dialect: Dialect
-  readonly speed: number
-  readonly seed: number
-  readonly token: string
-  readonly unknown: readonly number[]
-  readonly scenario: Scenario
-  readonly timings: Timings
-  readonly startedAt: number
-  /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
-  readonly readDelay: number
-  readonly now: () => number
-  readonly #queues = new Map<string, Queue>()
+/**
+ * Creates the data of a sandbox, with the default queue and the queues of the options; they have the settings of the
+ * scenario. Functions that return a queue advance it to the present first.
+ */
+export function createState(options: StateOptions, given: Scenario) {
+  const { speed = 1, seed = 1, token = sandboxToken, unknown = [], closed = [], held = [] } = options
+  const dialect: Dialect = dialects[options.dialect ?? 'both']
+  const scenario: Scenario = { ...given, closed }
+  const timings = createTimings(speed, scenario)
+  const now = () => options.now()
+  const startedAt = now()
+  const queues = new Map<string, Queue>()
   /** The names of the repositories that have, or had, a queue. */
-  readonly #repositories = new Set<string>()
-  readonly #tests = new Map<string, readonly SandboxTest[]>()
+  const repositories = new Set<string>()
+  const testsByRepository = new Map<string, readonly SandboxTest[]>()
 
-  /** Creates the default queue and the queues of the options; they have the settings of the scenario. */
-  constructor(options: StateOptions, scenario: Scenario) {
-    const { dialect = 'both', speed = 1, seed = 1, token = sandboxToken, queues = [] } = options
-    const { unknown = [], closed = [], held = [] } = options
-    this.dialect = dialects[dialect]
-    this.speed = speed
-    this.seed = seed
-    this.token = token
-    this.unknown = unknown
-    this.scenario = { ...scenario, closed }
-    this.timings = createTimings(speed, scenario)
-    this.now = () => options.now()
-    this.startedAt = options.now()
-    this.readDelay = this.dialect.readDelay / speed
-    for (const ref of [defaultQueue, ...queues]) {
-      if (!this.#queues.has(queueKey(ref))) this.createQueue(ref, scenario.settings ?? {})
-    }
-    if (held.length > 0) this.#hold(held)
-  }
-
-  /** Submits pull requests, and stops the queue when the first of them is tested. */
-  #hold(held: readonly number[]): void {
-    const queue = this.getQueue(defaultQueue)
-    for (const number of held) submit(queue, { number, priority: undefined, noBatch: undefined })
-    advanceTo(queue, this.now() + this.timings.notReady)
-    queue.heldSince = queue.now
-  }
-
-  release(): void {
-    const queue = this.#queues.get(queueKey(defaultQueue))
-    if (queue?.heldSince !== undefined) resume(queue, this.now())
-  }
-
-  accepts(token: string): boolean {
-    const { tokenLasts = Number.POSITIVE_INFINITY } = this.scenario
-    if (token === rotatedToken && Number.isFinite(tokenLasts)) return true
-    return token === this.token && this.now() < this.startedAt + tokenLasts * this.timings.second
-  }
-
-  listQueues(): readonly Queue[] {
-    return [...this.#queues.values()].map(queue => this.getQueue(queue))
-  }
-
-  getQueue(ref: QueueRef): Queue {
-    const queue = this.#queues.get(queueKey(ref))
+  const getQueue = (ref: QueueRef): Queue => {
+    const queue = queues.get(queueKey(ref))
     if (queue === undefined) throw statusError(404, 'Not Found')
-    advanceTo(queue, this.now())
+    advanceTo(queue, now())
     return queue
   }
 
   /** Throws 409 if the branch has a queue (docs/reference/service.md, "Error responses"). */
-  createQueue({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue {
-    const { seed, scenario, timings } = this
+  const createQueue = ({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue => {
     const key = queueKey({ repo, targetBranch })
-    if (this.#queues.has(key)) throw statusError(409, `The branch ${targetBranch} already has a queue.`)
-    const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: this.now() })
+    if (queues.has(key)) throw statusError(409, `The branch ${targetBranch} already has a queue.`)
+    const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
     configure(queue, settings)
-    this.#queues.set(key, queue)
-    this.#repositories.add(repositoryName(repo))
+    queues.set(key, queue)
+    repositories.add(repositoryName(repo))
     return queue
   }
 
-  /** Throws if it contains pull requests (docs/reference/service.md, "deleteQueue"). */
-  deleteQueue(ref: QueueRef): void {
-    if (!hasNoPullRequests(this.getQueue(ref)))
-      throw statusError(this.dialect.queueNotEmptyStatus, 'The queue is not empty.')
-    this.#queues.delete(queueKey(ref))
-  }
-
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
-  getTests(repo: Repository): readonly SandboxTest[] {
+  const getTests = (repo: Repository): readonly SandboxTest[] => {
     const name = repositoryName(repo)
-    if (!this.#repositories.has(name)) throw statusError(404, `The repository ${name} is unknown.`)
-    const { formatTime } = this.dialect
+    if (!repositories.has(name)) throw statusError(404, `The repository ${name} is unknown.`)
+    const { formatTime } = dialect
     const tests =
-      this.#tests.get(name) ?? createFailingTests({ seed: this.seed, repo, now: this.startedAt, formatTime })
-    this.#tests.set(name, tests)
+      testsByRepository.get(name) ?? createFailingTests({ seed, repo, now: startedAt, formatTime })
+    testsByRepository.set(name, tests)
     return tests
   }
 
-  getTest(repo: Repository, id: string): SandboxTest {
-    const test = this.getTests(repo).find(other => other.id === id.toLowerCase())
-    if (test === undefined) throw statusError(404, `There is no test ${id}.`)
-    return test
+  for (const ref of [defaultQueue, ...(options.queues ?? [])])
+    if (!queues.has(queueKey(ref))) createQueue(ref, scenario.settings ?? {})
+  if (held.length > 0) {
+    // The queue stops when the first of them is tested.
+    const queue = getQueue(defaultQueue)
+    for (const number of held) submit(queue, { number, priority: undefined, noBatch: undefined })
+    advanceTo(queue, now() + timings.notReady)
+    queue.heldSince = queue.now
+  }
+
+  return {
+    dialect,
+    speed,
+    seed,
+    token,
+    unknown,
+    scenario,
+    timings,
+    /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
+    readDelay: dialect.readDelay / speed,
+    now,
+    getQueue,
+    createQueue,
+    getTests,
+
+    release(): void {
+      const queue = queues.get(queueKey(defaultQueue))
+      if (queue?.heldSince !== undefined) resume(queue, now())
+    },
+
+    accepts(text: string): boolean {
+      const { tokenLasts = Number.POSITIVE_INFINITY } = scenario
+      if (text === rotatedToken && Number.isFinite(tokenLasts)) return true
+      return text === token && now() < startedAt + tokenLasts * timings.second
+    },
+
+    listQueues: (): readonly Queue[] => [...queues.values()].map(getQueue),
+
+    /** Throws if it contains pull requests (docs/reference/service.md, "deleteQueue"). */
+    deleteQueue(ref: QueueRef): void {
+      if (!hasNoPullRequests(getQueue(ref)))
+        throw statusError(dialect.queueNotEmptyStatus, 'The queue is not empty.')
+      queues.delete(queueKey(ref))
+    },
+
+    getTest(repo: Repository, id: string): SandboxTest {
+      const test = getTests(repo).find(other => other.id === id.toLowerCase())
+      if (test === undefined) throw statusError(404, `There is no test ${id}.`)
+      return test
+    },
   }
 }
+
+export type SandboxState = ReturnType<typeof createState>
