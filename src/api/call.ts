@@ -60,12 +60,9 @@ export async function callOperation<P extends Params>(
       hasQueue: () => hasQueueOf(client, operation, request.resource),
     }).catch(error => settle(client, operation, request, toMergeqError(error), options))
   } catch (error) {
-    const aboutValues = (failure: unknown) =>
-      isMergeqError(failure) ? withSubject(failure, resourceOf(values)) : failure
     const fitting = await fallbackOf(client, operation, values, error).catch(failure => {
-      throw aboutValues(failure)
+      throw isMergeqError(failure) ? withSubject(failure, resourceOf(values)) : failure
     })
-    if (fitting === undefined) throw aboutValues(error)
     return callOperation(client, operation, fitting, options)
   }
   const response = operation.adaptResponse?.(outcome.response, values) ?? outcome.response
@@ -88,24 +85,23 @@ export async function prepareRequest<P extends Params>(
   try {
     return await buildRequest(client, operation, values)
   } catch (error) {
-    const fitting = await fallbackOf(client, operation, values, error)
-    if (fitting === undefined) throw error
-    return buildRequest(client, operation, fitting)
+    return buildRequest(client, operation, await fallbackOf(client, operation, values, error))
   }
 }
 
-/** Returns the values to send instead of a body that is too large, and warns of them; undefined if there are none. */
+/** Returns the values to send instead of a body that is too large, and warns of them. Throws the error if there are none. */
 async function fallbackOf<P extends Params>(
   { logger }: Pick<ServiceClient, 'logger'>,
   { fallback }: Operation<P>,
   values: ParamValues<P>,
   error: unknown,
-): Promise<ParamValues<P> | undefined> {
+): Promise<ParamValues<P>> {
   const failure = toMergeqError(error)
   const { status, isBodyTooLarge = false } = failure.details
   const instead = status === 413 || isBodyTooLarge ? fallback?.(values, failure) : undefined
-  if (instead !== undefined) await logger.warn(instead.warning)
-  return instead?.values
+  if (instead === undefined) throw error
+  await logger.warn(instead.warning)
+  return instead.values
 }
 
 type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>

@@ -7,12 +7,12 @@ export interface LineProblem {
 /** The lines of an indented JSON document that end or begin one of its lists or objects. */
 const brackets = new Set(['[', ']', '],', '}', '},'])
 
-function isJson(text: string): boolean {
+/** Returns what a JSON text says; undefined for another text. */
+export function tryParseJson(text: string): unknown {
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(text)
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -22,7 +22,7 @@ const looksLikeJson = (line: string): boolean =>
   brackets.has(line) ||
   /^"(?:.*")?,?$/s.test(line) ||
   /^\[\s*"/.test(line) ||
-  (line.startsWith('[') && isJson(line))
+  (line.startsWith('[') && tryParseJson(line) !== undefined)
 
 const controlCharacter = /[\0-\u001F\u007F-\u009F]/
 

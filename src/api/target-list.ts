@@ -2,7 +2,7 @@ import { type MergeqError, usageError, withName } from '../base/errors.ts'
 import type { EncodedJson } from '../base/json.ts'
 import { decodeUtf8 } from '../values/text.ts'
 import { maxBodySize } from './limits.ts'
-import { findLineProblem } from './target-line.ts'
+import { findLineProblem, tryParseJson } from './target-line.ts'
 
 /** The targets that a pull request impacts: an encoded list, or all targets. */
 export interface ImpactedTargets {
@@ -72,14 +72,6 @@ function decodeJson(bytes: Buffer, source: string): string {
   throw usageError(`${source}: line ${index + 1} is not valid UTF-8.`, utf8Hint)
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The constants of the FNV-1a hash. A collision costs time only: equal hashes are followed by a comparison. */
 const [initialHash, prime] = [0x811c9dc5, 0x01000193]
 
@@ -137,7 +129,7 @@ export class TargetList {
       if (this.bytesRead > maxInputSize) return this.overLimit()
     }
     const text = decodeJson(Buffer.concat(chunks), source)
-    const names = text.trim() === '' ? [] : parseJson(text)
+    const names = text.trim() === '' ? [] : tryParseJson(text)
     if (names === 'ALL') return encodeTargets(names)
     if (!Array.isArray(names) || !names.every(name => typeof name === 'string'))
       throw usageError(
