@@ -79,7 +79,8 @@ export function openCheckout(context: SourceContext) {
   const repositoryRemote = memoize(async (): Promise<Remote | undefined> => {
     const remotes = await listRemotes(host)
     const usual = usualRemotes(remotes)
-    const advice = `Choose one with ${nameOf('repo')} owner/name, or set MERGEQ_REPO.`
+    const choices = remotes.flatMap(({ repo }) => (repo ? context.give('repo', repositoryName(repo)) : []))
+    const advice = `Use ${[...new Set(choices)].join(' or ')}, or set MERGEQ_REPO.`
     const chosen = changes || findFork(remotes) !== undefined ? await findChosen(host, remotes) : undefined
     const remote = chosen && remoteOf(chosen, remotes)
     if (remote !== undefined) return remote
