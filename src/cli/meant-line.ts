@@ -276,6 +276,9 @@ export async function askForValues(
   reading: ParsedCommandLine,
   known: OtherWords,
 ): Promise<Hint> {
+  const isWrong = (word: string) => word !== '-' && !isPullRequestReference(word)
+  const ofGh = reading.args.get('pr')?.some(isWrong) ? await hintForGh(argv, reading, known) : undefined
+  if (ofGh !== undefined) return ofGh
   const line = withReadableValues(argv, reading, known)
   const text =
     JSON.stringify(line) === JSON.stringify(argv)
@@ -289,7 +292,10 @@ async function hintForGh(argv: Words, reading: ParsedCommandLine, { groups }: Ot
   const isFollowed = (at: number) => isWord(argv[at + 1] ?? '-x')
   const indexOf = (option: RegExp) =>
     argv.findIndex((word, at) => option.test(word) && (word.includes('=') || isFollowed(at)))
-  const [json, jq] = [indexOf(/^--json(?:=|$)/), indexOf(/^(?:--jq|-q)(?:=|$)/)]
+  const json = indexOf(/^--json(?:=|$)/)
+  // In mergeq, -q is --quiet.
+  const isFilter = /^[\w.]*[.[(|]/.test(argv[argv.indexOf('-q') + 1] ?? '')
+  const jq = indexOf(isFilter ? /^(?:--jq|-q)(?:=|$)/ : /^--jq(?:=|$)/)
   const isOf = (index: number, at: number) =>
     index >= 0 && (at === index || (at === index + 1 && argv[index]?.includes('=') === false))
   const textOf = (index: number) => argv[index]?.split(/=(.*)/s)[1] ?? argv[index + 1] ?? ''

@@ -4,7 +4,6 @@ import { usageError } from '../base/errors.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import { type PullRequest, parsePullRequest, readReference } from '../values/pull-request.ts'
 import type { Queue, Repository } from '../values/repository.ts'
-import { shellQuote } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
 import { choice, textual } from '../values/types.ts'
 import type { PullRequestItem } from './input-items.ts'
@@ -71,12 +70,6 @@ function argsInQueue(args: ParsedArgs, { word, targetBranch }: PullRequestItem):
 }
 
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
-  // With gh, -q is followed by what jq selects.
-  if (/^\.[\w[]/.test(word))
-    throw usageError(
-      `'${word}' is not a pull request.`,
-      `To select from the JSON, replace -q and what follows with: ${args.has('--json') ? '' : '--json '}| jq ${shellQuote(word)}`,
-    )
   const { number, repo } = readReference(word, args.get('--repo')?.[0], flagName)
   const requestArgs = new Map(args).set('pr', [String(number)])
   // The repository that was typed stays as it was typed.

@@ -108,7 +108,7 @@ describe('the hint is something else', () => {
       'Use a duration (90s, 12h, 7d, 2w), a date (2026-01-05, 2026-01-05T12:00:00Z), today, yesterday or a weekday.',
     ],
     ['pr list --json -q .[]', "To select from the JSON, run: mergeq pr list --json | jq '.[]'"],
-    ['pr get 7 --json -q .state', "replace -q and what follows with: | jq '.state'"],
+    ['pr get 7 --json -q .state', "run: mergeq pr get 7 --json | jq '.state'"],
     [`queue get --jq "a'b"`, String.raw`run: mergeq queue get --json | jq 'a'\''b'`],
     ['queue get -R acme/web', 'a target branch.\nTo list the queues, run: mergeq queue list'],
   ])('%s: it contains what to type', async (typed, hint) => {
