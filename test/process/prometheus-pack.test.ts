@@ -24,23 +24,12 @@ function promtool(files: Readonly<Record<string, string>>, ...args: readonly str
   return status === 0 ? '' : `${status}: ${stderr}${stdout}`
 }
 
-interface AlertRule {
-  readonly alert: string
-  readonly labels: { readonly severity: string }
-}
-
-interface AlertTest {
-  readonly alertname: string
-  readonly exp_alerts: readonly unknown[]
-}
-
 describe('the rules', () => {
   test('have a severity for each alert, and tests in which it fires and does not fire', () => {
-    const alerts: readonly AlertRule[] = parse(rules).groups[0].rules.filter(
-      (rule: object) => 'alert' in rule,
-    )
-    const groups: readonly { readonly alert_rule_test?: readonly AlertTest[] }[] = parse(rulesTest).tests
-    const tests = groups.flatMap(({ alert_rule_test = [] }) => alert_rule_test)
+    const alerts = parse(rules).groups[0].rules.filter((rule: object) => 'alert' in rule)
+    const tests: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[] = parse(
+      rulesTest,
+    ).tests.flatMap(({ alert_rule_test = [] }) => alert_rule_test)
     expect(alerts).not.toEqual([])
     for (const { alert, labels } of alerts) {
       expect(labels.severity).toMatch(/^(?:critical|warning)$/)

@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -12,9 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { mergeq, splitWords } from './harness.ts'
 import { bareEnvironment, launcher, runProgram } from './programs.ts'
 
 export type Variables = Readonly<Record<string, string>>
@@ -127,29 +124,13 @@ export const inSandbox = (sandbox: Sandbox): Variables => ({
 /** Runs a script in a shell; how it ended, beside what it said. */
 export const sh = (words: readonly string[], cwd: string, env: Variables) => runProgram(words, { cwd, env })
 
-/** A sandbox in which the command lines of a document run in a folder; those on a terminal run in this process. */
+/** A sandbox in which the command lines of a document run in a folder. */
 export async function openDocumentSandbox(folder: string) {
   const sandbox = await startSandbox({ speed: 50, now: Date.now })
   const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
-  const clock = {
-    get now() {
-      return Date.now()
-    },
-    set now(_) {
-      throw new Error('this clock cannot be set')
-    },
-    sleep: (ms: number) => pause(ms),
-  }
   return {
     env,
     close: () => sandbox.close(),
     run: (line: string) => sh(['sh', '-c', adaptForTest(line)], folder, env),
-    show(line: string) {
-      if (line.includes(' | ')) return this.run(line)
-      const named = splitWords(line).filter(word => existsSync(join(folder, word)))
-      const files = named.map(path => [path, readFileSync(join(folder, path), 'utf8')])
-      const words = adaptForTest(line).replace(/^mergeq /, '')
-      return mergeq(words, { env, clock, terminal: true, files: Object.fromEntries(files) })
-    },
   }
 }
