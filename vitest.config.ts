@@ -46,7 +46,6 @@ const slowFiles = [
   'commands/queue/watch-several',
   'commands/pr/wait',
   'commands/pr/land',
-  'commands/pr/outage',
   'commands/queue/apply',
   'commands/pr/submit',
   'commands/flaky/match',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/base/errors.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { documentsIn } from '../support/pr-wait.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 const numberIn = ({ body }: Pick<Seen, 'body'>): number => JSON.parse(body).pr?.number
@@ -8,12 +9,6 @@ const numbersIn = (requests: readonly Seen[]): readonly number[] => requests.map
 
 const run = (line: string, answer: (seen: Seen) => Answer | Promise<Answer>, setting: Setting = {}) =>
   mergeq(line, { ...setting, env: { ...env, ...setting.env }, answer })
-
-const documentsIn = (out: string) =>
-  out
-    .split('\n')
-    .slice(0, -1)
-    .map(line => JSON.parse(line))
 
 const operationOf = ({ path }: Pick<Seen, 'path'>): string => path.replace('/v1/', '')
 

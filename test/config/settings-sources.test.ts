@@ -103,6 +103,9 @@ describe('each value comes from the first that has it: flag, environment, projec
     ['MERGEQ_TIMEOUT: ', { env: { MERGEQ_TIMEOUT: '30' } }],
     [`profile default: timeout in ${file}: '30' is not a duration.`, stored({ timeout: 30 }), 'config list'],
     ['MERGEQ_BASE_URL: ', { env: { MERGEQ_BASE_URL: 'api.trunk.io', MERGEQ_REPO: 'acme/web' } }],
+    ['MERGEQ_BASE_URL: ', { env: { MERGEQ_BASE_URL: 'http://example.com/v1' } }, 'auth logout'],
+    ['--base-url: ', {}, `queue get ${at} --base-url http://example.com/v1`],
+    [`profile default: base-url in ${file}: `, stored({ 'base-url': 'https://h/v1?' }), 'auth status'],
     ["MERGEQ_PR: '7abc' is not a pull request.", { env: { MERGEQ_PR: '7abc' } }, `pr get ${at}`],
     [
       'MERGEQ_CA_FILE: the file ca.pem does not exist.',
@@ -360,33 +363,5 @@ describe('details of the settings', () => {
     const answer = (_: unknown, index: number) => record(index < 2 ? 'TESTING' : 'MERGED')
     const { code, requests } = await mergeq(wait, { env: { MERGEQ_TIMEOUT: '20s' }, answer })
     expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 3 })
-  })
-  test('the typed timeout limits the whole wait', async () => {
-    expect((await mergeq(`${wait} --timeout 45s`, { answer: () => record('TESTING') })).code).toBe(124)
-  })
-})
-
-describe('the base address', () => {
-  const where = '-R acme/web -b main'
-
-  const refused: readonly (readonly [string, RegExp])[] = [
-    ['http://example.com/v1', /https/],
-    [`http://${token}@127.0.0.1/v1`, /user name/],
-    ['https://h/v1?', /query/],
-    ['https://h/v1#', /fragment/],
-  ]
-  test.each(refused)('%s is rejected from any source', async (base, why) => {
-    const env = { MERGEQ_TOKEN: '' }
-    const sources: readonly (readonly [string, Setting])[] = [
-      [`queue get ${where} --base-url ${base}`, { env }],
-      [`queue get ${where} --dry-run`, { env: { ...env, MERGEQ_BASE_URL: base } }],
-      ['auth status', mergeSettings({ env }, profiles({ default: { 'base-url': base } }))],
-      ['auth logout', { env: { ...env, MERGEQ_BASE_URL: base } }],
-    ]
-    for (const [line, host] of sources) {
-      const ran = await mergeq(line, host)
-      expectUsageError(ran, why)
-      expect(ran.err).not.toContain(token)
-    }
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, openStory, type Script, type Seen } from '../support/harness.ts'
 import { clientOfStory, clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
+import { documentsIn } from '../support/pr-wait.ts'
 
 const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
   clientOnHost(answer, options, hostAt(clock))
@@ -32,10 +33,7 @@ describe('watchQueue', () => {
       for (const pr of [8, 9]) await story.mergeq(`pr submit ${pr}`)
     }
     const { out } = await printed.mergeq('queue watch -o ndjson --interval 1s --for 30s')
-    const [, ...lines] = out
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    const [, ...lines] = documentsIn(out)
     const changes: unknown[] = []
     for await (const change of clientOfStory(called).watchQueue({ interval: 1_000 })) {
       changes.push(change)

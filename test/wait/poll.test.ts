@@ -11,6 +11,8 @@ const timedOut = new MergeqError('unavailable', 'no.')
 
 type Answer = string | MergeqError
 
+let random = 0
+
 /** Polls items every 10 s, for at most 200 s; each reads its answers in order, and the last one again and again. */
 async function run(...scripts: readonly (readonly Answer[])[]) {
   let now = 0
@@ -39,7 +41,7 @@ async function run(...scripts: readonly (readonly Answer[])[]) {
     schedule: () => 10_000,
     limit: startWaitTime(200_000, clock),
     giveUpAfter: 55_000,
-    host: { clock, random: () => 0, interrupted: new AbortController().signal },
+    host: { clock, random: () => random, interrupted: new AbortController().signal },
     async onChange(judgements) {
       for (const { item, end } of judgements) if (end !== undefined) ends.set(item, end)
       return true
@@ -98,6 +100,9 @@ describe('a poll', () => {
   test('reads later than the service asks for, by up to a fifth', async () => {
     const limited = new MergeqError('unavailable', 'no.', { status: 429, retryAfter: 30 })
     expect((await run([limited, 'done'])).seconds).toEqual([0, 30])
+    random = 0.5
+    expect((await run([limited, 'done'])).seconds).toEqual([0, 33])
+    random = 0
   })
 
   test('reads at the latest when it gives up or the time is over, whatever the service asks for', async () => {

@@ -83,6 +83,7 @@ describe('the sentence about the end of a wait', () => {
     ['The head of #7 moved: expected 4f2a9c1, found 81d0e33', pending, stale('81d0e33a52')],
     ['#7 merged at 81d0e33, not at 4f2a9c1', seenAs(7, 'MERGED'), stale('81d0e33a52')],
     ['The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff', pending, stale('4f2a9c1fff')],
+    ['#7 merged at 81d0e33, not at 4f2a9c1', seenAs(7, 'MERGED'), stale('81d0e33a52')],
   ])('of later ones: %s', (sentence, tracked, end, seconds = 20) => {
     expect(sentenceOf(tracked, end, seconds)).toBe(sentence)
   })

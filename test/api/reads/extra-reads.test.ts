@@ -5,6 +5,7 @@ import { read } from '../../../src/command/send.ts'
 import { junit } from '../../support/flaky-match.ts'
 import { type Answer, mergeq, type Outcome, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue, record, uuid } from '../../support/pr-explain.ts'
+import { documentsIn } from '../../support/pr-wait.ts'
 
 /** Answers by the name of the operation; a function sees the body that was sent. */
 type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
@@ -42,12 +43,7 @@ describe('queue watch', () => {
     return () => json(queue('RUNNING', looks++ === 0 ? numbers.map(pr => entry(pr, 'TESTING')) : []))
   }
   const watch = `queue watch --interval 1s --for 1s ${where}`
-  const changesIn = (out: string) =>
-    out
-      .trimEnd()
-      .split('\n')
-      .slice(1)
-      .map(line => JSON.parse(line))
+  const changesIn = (out: string) => documentsIn(out).slice(1)
 
   test('says how a pull request left and who submitted it, from the timeline', async () => {
     const answers = { getSubmittedPullRequest: cancelled }
