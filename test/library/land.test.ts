@@ -84,11 +84,9 @@ describe('landPullRequests', () => {
   })
 
   test.each([
-    ['merge_conflict', {}, 1],
     ['merge_conflict', { resubmit: 'any' }, 3],
     ['merge_conflict', { resubmit: 'any', attempts: 2 }, 2],
     ['github_api_rate_limit_exceeded', {}, 3],
-    ['github_api_rate_limit_exceeded', { attempts: 1 }, 1],
     // The pause of 5 minutes would end later.
     ['github_api_rate_limit_exceeded', { timeout: '4m' }, 1],
   ] as const)('after %s with %j it submits %i times', async (reason, options, attempts) => {

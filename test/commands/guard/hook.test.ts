@@ -14,13 +14,9 @@ const checkout =
     if (args.includes('remote')) return { code: 0, out: 'origin\thttps://github.com/ACME/web.git (fetch)\n' }
     return heads === undefined ? { code: 128, out: '', err: 'fatal: no route' } : { code: 0, out: heads }
   }
+const own = 'https://github.com/acme/web.git'
 const guard = (input: string, answer = serviceKnowing(), flags = '', spawn = checkout('')) =>
-  mergeq(`guard hook ${flags} -- origin https://github.com/acme/web.git`, {
-    env: where,
-    input,
-    answer,
-    spawn,
-  })
+  mergeq(`guard hook ${flags} -- origin ${own}`, { env: where, input, answer, spawn })
 
 describe('the refs that git passes to its hook', () => {
   test.each([
@@ -138,21 +134,13 @@ describe('`guard hook`', () => {
     })
 
     test.each([
-      ['the target branch', line('main'), { body: stack.body.replace('cart', 'main') }, ''],
-      ['another branch', line('other'), stack, ''],
+      ['the target branch', line('main'), { body: stack.body.replace('cart', 'main') }, own],
+      ['another branch', line('other'), stack, own],
       ['a branch of a fork', line('cart'), stack, 'https://github.com/ada/web.git'],
     ])('allows the push of %s', async (_, input, queue, url) => {
-      const spawn = checkout('')
-      const env = { ...where }
-      const service = serviceKnowing(record, queue)
-      const remote = url === '' ? 'https://github.com/acme/web.git' : url
-      const { code, err } = await mergeq(`guard hook -- origin ${remote}`, {
-        env,
-        input,
-        answer: service,
-        spawn,
-      })
-      expect({ code, err }).toEqual({ code: 0, err: '' })
+      const answer = serviceKnowing(record, queue)
+      const setting = { env: where, input, answer, spawn: checkout('') }
+      expect(await mergeq(`guard hook -- origin ${url}`, setting)).toMatchObject({ code: 0, err: '' })
     })
 
     test('goes on with a warning if the queue cannot be read, unless --fail-closed', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { expectUsageError } from '../../support/command-checks.ts'
 import { hookGit, hookPath } from '../../support/guard.ts'
 import { mergeq } from '../../support/harness.ts'
 
@@ -38,8 +39,7 @@ describe('`guard install`', () => {
 
   test('leaves the hook of another program, and shows the line to add', async () => {
     const disk = new Map([[hookPath, '#!/bin/sh\n']])
-    const { code, err } = await mergeq('guard install', { disk, spawn: hookGit('/repo') })
-    expect({ code, err }).toMatchObject({
+    expect(await mergeq('guard install', { disk, spawn: hookGit('/repo') })).toMatchObject({
       code: 6,
       err: expect.stringContaining('mergeq guard hook -- "$@"'),
     })
@@ -87,12 +87,7 @@ describe('where core.hooksPath is set, `guard install` writes nothing', () => {
       line: expect.stringContaining('mergeq guard hook -- "$@"'),
       setIn,
     })
-    const screen = await mergeq('guard install', {
-      ...setting,
-      terminal: true,
-      columns: 200,
-      env: { NO_COLOR: '1' },
-    })
+    const screen = await mergeq('guard install --color never', { ...setting, terminal: true, columns: 200 })
     expect(screen.out).toContain(
       `core.hooksPath is set in ${setIn}: nothing was written. Add this line to ${hook}:\n`,
     )
@@ -108,16 +103,9 @@ describe('where core.hooksPath is set, `guard install` writes nothing', () => {
 
   test('and refuses a folder for other checkouts with 2, naming the file that sets it', async () => {
     const disk = new Map<string, string>()
-    const { code, err } = await mergeq('guard install', {
-      disk,
-      spawn: hookGit('/repo', {
-        folder: '/home/me/hooks',
-        scope: 'global',
-        setIn: '/home/me/work.gitconfig',
-      }),
-    })
-    expect(code).toBe(2)
-    expect(err).toContain('core.hooksPath is set in /home/me/work.gitconfig, not only for this checkout')
+    const hooks = { folder: '/home/me/hooks', scope: 'global', setIn: '/home/me/work.gitconfig' } as const
+    const ran = await mergeq('guard install', { disk, spawn: hookGit('/repo', hooks) })
+    expectUsageError(ran, 'core.hooksPath is set in /home/me/work.gitconfig, not only for this checkout')
     expect(disk.size).toBe(0)
   })
 })

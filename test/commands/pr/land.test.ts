@@ -128,7 +128,6 @@ describe('`pr land` pauses before it submits again what needs time', () => {
   const reasons = {
     later: { reason: 'github_api_rate_limit_exceeded', prSha },
     look: { reason: 'test_run_timeout', prSha },
-    change: { reason: 'test_run_required_status_failed', prSha },
     doubt: { reason: 'github_api_merge_already_in_progress', prSha },
   }
   /** What fails so whenever it is submitted: each attempt two seconds after it was. */
@@ -188,9 +187,7 @@ describe('`pr land` pauses before it submits again what needs time', () => {
 
   test.each<[string, object, number]>([
     ['', reasons.look, 1],
-    ['', reasons.change, 1],
     ['--resubmit any', reasons.look, 3],
-    ['--resubmit any', reasons.change, 3],
     ['--resubmit any', reasons.doubt, 1],
   ])('with %s %j at once, or not at all', async (flags, more, count) => {
     const { minutes } = await landFailing(flags, more)

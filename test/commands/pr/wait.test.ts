@@ -338,12 +338,6 @@ describe('a wait says what the service says', () => {
   test.each([
     ['cancelled', 'cancellation', 'pr_closed', '#7 was cancelled after 2s. It was closed by ada'],
     ['failed', 'failure', 'github_api_rate_limit_exceeded', '#7 failed after 2s. The rate limit of GitHub '],
-    [
-      'failed',
-      'failure',
-      'warp_core_breach',
-      '#7 failed after 2s. The service says: warp_core_breach by ada',
-    ],
   ])('of one that is %s: %s %s', async (state, key, word, reason) => {
     const course: Course = [
       [0, 'TESTING'],
