@@ -32,7 +32,7 @@ test.each([
   ['bash', 'mergeq.bash'],
   ['zsh', '_mergeq'],
   ['fish', 'mergeq.fish'],
-  ['powershell', 'mergeq.ps1'],
+  ['PowerShell', 'mergeq.ps1'],
 ])('`completion %s` prints its script, and needs no settings', async (shell, file) => {
   const { code, out, err, requests } = await mergeq(`completion ${shell}`, { env: unreadable })
   expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })

@@ -103,10 +103,8 @@ describe('a check that cannot run because another failed is skipped, and says wh
 
   test('without a token', async () => {
     const { code, row, requests } = await doctor({ env: { MERGEQ_TOKEN: '' } })
-    expect({
-      code,
-      requests: requests.map(({ path, headers }) => [path, headers['x-api-token']]),
-    }).toEqual({ code: 21, requests: [['/v1/status', undefined]] })
+    const sent = requests.map(({ path, headers }) => [path, headers['x-api-token']])
+    expect({ code, sent }).toEqual({ code: 21, sent: [['/v1/status', undefined]] })
     expect(row('token')?.result).toBe('fail')
     expect(row('token')?.fix).toContain('run: mergeq auth login')
   })
@@ -132,13 +130,8 @@ describe('a check that cannot run because another failed is skipped, and says wh
 
   test('with a host name that does not exist', async () => {
     stubHostNames({})
-    const { code, rows, row } = await doctor({
-      env: {
-        MERGEQ_BASE_URL: 'https://mergeq.invalid',
-        HTTPS_PROXY: 'proxy.example:3128',
-        NO_PROXY: '.invalid',
-      },
-    })
+    const env = { HTTPS_PROXY: 'proxy.example:3128', NO_PROXY: '.invalid' }
+    const { code, rows, row } = await doctor({ env: { ...env, MERGEQ_BASE_URL: 'https://mergeq.invalid' } })
     vi.restoreAllMocks()
     expect(row('proxy')?.found).toBe('proxy.example:3128 (HTTPS_PROXY), not used for mergeq.invalid')
     expect({ code, dns: row('DNS')?.result }).toEqual({ code: 21, dns: 'fail' })
@@ -149,14 +142,9 @@ describe('a check that cannot run because another failed is skipped, and says wh
   })
 
   test('without a connection', async () => {
-    const { code, rows, row } = await doctor({
-      env: { MERGEQ_BASE_URL: `https://127.0.0.1:${closedPort}/v1` },
-    })
-    expect({ code, dns: row('DNS')?.result, service: row('service')?.result }).toEqual({
-      code: 21,
-      dns: 'pass',
-      service: 'fail',
-    })
+    const env = { MERGEQ_BASE_URL: `https://127.0.0.1:${closedPort}/v1` }
+    const { code, rows, row } = await doctor({ env })
+    expect([code, row('DNS')?.result, row('service')?.result]).toEqual([21, 'pass', 'fail'])
     expect(row('service')?.found).toMatch(/refused the connection/)
     expect(skipped(rows)).toEqual([
       'TLS (warn) skipped: no connection to 127.0.0.1',
@@ -196,13 +184,8 @@ describe('what the checks find', () => {
   })
 
   test('the pull request, the head commit and the CI system, each with its origin', async () => {
-    const { row } = await doctor({
-      env: {
-        CIRCLECI: 'true',
-        CIRCLE_PULL_REQUESTS: 'https://github.com/acme/web/pull/7',
-        CIRCLE_SHA1: '4f2a9c1',
-      },
-    })
+    const pullRequest = { CIRCLE_PULL_REQUESTS: 'https://github.com/acme/web/pull/7', CIRCLE_SHA1: '4f2a9c1' }
+    const { row } = await doctor({ env: { CIRCLECI: 'true', ...pullRequest } })
     expect(['pull request', 'head commit', 'CI'].map(name => row(name)?.found)).toEqual([
       '7 (CIRCLE_PULL_REQUESTS)',
       '4f2a9c1 (CIRCLE_SHA1)',
@@ -256,9 +239,7 @@ describe('what the checks find', () => {
     ['{"message":"no such operation"}', 404, 'pass', 'the service publishes no status'],
     ['no', 500, 'warn', /^skipped: /],
   ])('the status of the service: %s', async (body, status, result, found) => {
-    const { code, row } = await doctor({
-      answer: healthyBut({ status: { status, body } }),
-    })
+    const { code, row } = await doctor({ answer: healthyBut({ status: { status, body } }) })
     expect({ code, result: row('service status')?.result }).toEqual({ code: 0, result })
     expect(row('service status')?.found).toMatch(found)
   })
@@ -284,9 +265,8 @@ describe('the queue and the organization that the settings name', () => {
   })
 
   test('nothing is requested that the settings do not name', async () => {
-    const { code, requests, row } = await doctor({
-      env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '', MERGEQ_ORG: '' },
-    })
+    const env = { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '', MERGEQ_ORG: '' }
+    const { code, requests, row } = await doctor({ env })
     expect({ code, paths: requests.map(({ path }) => path) }).toEqual({
       code: 0,
       paths: ['/v1/getMergeQueueMetrics', '/v1/status'],

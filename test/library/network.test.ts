@@ -214,49 +214,12 @@ describe('after 429', () => {
 })
 
 describe('waits of one client', () => {
-  const pulls = Array.from({ length: 20 }, (_, index) => index + 1)
   const record = (pr: number, state: string) => ({
     id: `id-${pr}`,
     prNumber: pr,
     state,
     stateChangedAt: '2026-01-05T12:00:00.000Z',
     isCurrentlySubmittedToQueue: state !== 'MERGED',
-  })
-
-  /** A queue that tests 20 pull requests, and merges all after a number of readings of it. */
-  const merging = (readings: number, limitedAt?: number) => {
-    let read = 0
-    const counts = { getQueue: 0, getSubmittedPullRequest: 0 }
-    const answer: Script = ({ path, body }) => {
-      const isQueue = path.endsWith('/getQueue')
-      counts[isQueue ? 'getQueue' : 'getSubmittedPullRequest']++
-      if (isQueue && counts.getQueue === limitedAt) return { status: 429, headers: { 'retry-after': '10' } }
-      if (isQueue) read++
-      const isMerged = read > readings
-      if (isQueue) {
-        const entries = isMerged ? [] : pulls.map(pr => record(pr, 'TESTING'))
-        return { body: JSON.stringify({ state: 'RUNNING', enqueuedPullRequests: entries }) }
-      }
-      const pr = Number(JSON.parse(body).pr.number)
-      return { body: JSON.stringify(record(pr, isMerged ? 'MERGED' : 'TESTING')) }
-    }
-    return { counts, answer }
-  }
-
-  test('read their queue once for all of them, also when they began at other times', async () => {
-    const { counts, answer } = merging(6, 4)
-    const { client } = await clientOf(answer, { maxConcurrent: 8 }, fastHost(20))
-    const results = await Promise.all(
-      pulls.map(async pr => {
-        // All of them begin within four seconds.
-        await new Promise(resolve => setTimeout(resolve, pr * 10))
-        return client.waitForPullRequests({ prs: [pr], timeout: '10m' })
-      }),
-    )
-    expect(results.map(([result]) => result?.outcome)).toEqual(pulls.map(() => 'merged'))
-    // One request a round, another one now and then; each wait reads the pull request that left by itself.
-    expect(counts.getQueue).toBeLessThan(16)
-    expect(counts.getSubmittedPullRequest).toBeLessThan(26)
   })
 
   test('share these readings with a watch of the queue', async () => {

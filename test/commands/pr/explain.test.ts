@@ -236,16 +236,11 @@ describe('`pr explain` of several pull requests', () => {
       timeline: [{ testRun: uuid }],
     })
     const getSubmittedPullRequest = (body: JsonObject) => json(record('TESTING', testing(body)))
-    const { out } = await explain(
-      '7 9 --color never',
-      { getSubmittedPullRequest },
-      { terminal: true, columns: 200 },
-    )
-    expect(
-      out.match(
-        /The queue and test run could not be read: [\d.:]+ could not process the request \(500\): no/g,
-      ),
-    ).toHaveLength(2)
+    const screen = { terminal: true, columns: 200 }
+    const { out } = await explain('7 9 --color never', { getSubmittedPullRequest }, screen)
+    const unread =
+      /The queue and test run could not be read: [\d.:]+ could not process the request \(500\): no/g
+    expect(out.match(unread)).toHaveLength(2)
     expect(out).toMatch(
       /\n\nNext\n {2}mergeq pr wait 7 9\n {4}Waits until it merges or leaves the queue\.\n$/,
     )
