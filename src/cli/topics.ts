@@ -119,23 +119,16 @@ const renderProfiles = (layout: Layout): string =>
     ),
   ].join('\n')
 
-const topicSummaries: Readonly<Record<keyof typeof topics, string>> = {
-  'exit-codes': 'What each exit code means',
-  environment: 'Variables that mergeq reads, and where settings come from',
-  formatting: 'Output formats, fields, receipts and --set',
-  states: 'States of pull requests and queues, batches, priorities',
-  profiles: 'Several organizations or services, each with its token',
-}
-
+/** The topics of help, each with its summary and what renders it. */
 export const topics = {
-  'exit-codes': renderExitCodes,
-  environment: renderEnvironment,
-  formatting: renderFormatting,
-  states: renderStates,
-  profiles: renderProfiles,
-}
+  'exit-codes': ['What each exit code means', renderExitCodes],
+  environment: ['Variables that mergeq reads, and where settings come from', renderEnvironment],
+  formatting: ['Output formats, fields, receipts and --set', renderFormatting],
+  states: ['States of pull requests and queues, batches, priorities', renderStates],
+  profiles: ['Several organizations or services, each with its token', renderProfiles],
+} as const
 
-export const topicItems: readonly Item[] = Object.entries(topicSummaries)
+export const topicItems: readonly Item[] = Object.entries(topics).map(([name, [summary]]) => [name, summary])
 
 export const renderTopics = (options: HelpOptions): string => {
   const layout = new Layout(options)
@@ -146,5 +139,7 @@ export const renderTopics = (options: HelpOptions): string => {
   ].join('\n')
 }
 
-export const renderTopic = (topic: keyof typeof topics, options: HelpOptions): string =>
-  topics[topic](new Layout(options))
+export function renderTopic(topic: keyof typeof topics, options: HelpOptions): string {
+  const [, render] = topics[topic]
+  return render(new Layout(options))
+}

@@ -57,6 +57,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['flaky list -R acme/web --org --json', /--org needs a value, but --json is an option/],
     // An option of another command is an option, too.
     [`pr submit 7 -R --wait -b main`, /--repo needs a value, but --wait/],
+    ['pr cancel 7 --yes=false', /--yes takes no value/],
     ['api getQueue -F --include', /--field needs a value, but --include/],
   ],
   'a value that is wrong': [
