@@ -98,16 +98,17 @@ export async function findHelp(
   if (started !== undefined) return { kind: 'command', path: started }
   const known = await OtherWords.load(groups)
   const { path, words: unknown } = await parseCommandLine(words, groups)
-  const { meant: atRoot, isGuess: isUnknown, typed } = known.findCommand(path, unknown)
+  const root = known.findCommand(path, unknown)
   const [word = ''] = words
+  const isName = words.length > 1 || groups.some(({ commands }) => commands.some(each => each.name === word))
   // `copy` is known in a group only.
-  const isName = groups.some(({ commands }) => commands.some(each => each.name === word))
-  const places = words.length === 1 && !isName ? groups.map(group => group.name) : []
-  const inGroup = isUnknown && known.wordsIn(places).includes(word) ? known.find(places, word) : undefined
-  const meant = inGroup ?? atRoot ?? ''
-  const isGuess = isUnknown && inGroup === undefined
-  const isWhole = meant !== '' && meant !== 'none' && typed.length === words.length
-  const sentence = [meant, ...known.sentences(places, word)].find(each => !each.includes('<1>')) ?? ''
+  const inGroups = groups.map(group => group.name).filter(name => known.wordsIn([name]).includes(word))
+  const inGroup = root.isGuess && !isName ? known.find(inGroups, word) : undefined
+  const meant = inGroup ?? root.meant ?? ''
+  const isGuess = root.isGuess && inGroup === undefined
+  const isWhole = meant !== '' && meant !== 'none' && root.typed.length === words.length
+  const sentences = known.sentences(inGroup === undefined ? root.places : inGroups, words.at(-1) ?? '')
+  const sentence = [meant, ...sentences].find(each => !each.includes('<1>')) ?? ''
   if (isWhole && !isGuess && isSentence(sentence)) return { kind: 'text', text: `${sentence}\n` }
   const command =
     isWhole && !isSentence(meant) && isWord(meant) ? meant.replace(/ [-*].*/, '').split(' ') : undefined

@@ -370,6 +370,9 @@ export async function hintForCommand(
     return hintForLine(replaceWords(argv, [first, second], [second, first]), known)
   const { meant, isGuess, typed, places } = known.findCommand(path, words)
   if (meant === undefined || meant === 'none') return undefined
+  // What only the other program can do.
+  const unknown = argv.flatMap(word => (isWord(word) ? [] : (known.find([typed.join(' ')], word) ?? [])))
+  if (unknown[0] !== undefined) return unknown[0]
   if (meant === '') return second === '' ? undefined : hintForLine(replaceWords(argv, [first], []), known)
   if (isSentence(meant)) {
     const after = words.slice(typed.length - path.length)

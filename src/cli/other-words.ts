@@ -17,8 +17,8 @@ const generalHabits: readonly Habit[] = [
   ['log', 'short oneline', 'none'],
   ['', 'upgrade self-update', 'Update mergeq with the program that installed it, such as npm.'],
   [
-    'pr',
-    'comment checkout review ready update-branch rebase diff',
+    'pr, pr edit',
+    'comment checkout review ready update-branch rebase diff --add-label --remove-label --add-reviewer --title',
     'No command of mergeq does this. Use the program of the code host, such as: gh pr --help',
   ],
   [

@@ -496,6 +496,7 @@ rollup 34                             ?
 stack list                            " Use git
 auth logout --hostname github.com     " mergeq auth logout --profile <name>
 pr submit 34 --to release             > pr submit 34 --target-branch release
+pr edit 34 --add-label hotfix         " gh pr --help
 pr submit 34 --wait 10m               > pr submit 34 --wait --timeout 10m
 pr timeline 34                        > pr get --timeline 34
 pr history 34                         > pr get --timeline 34

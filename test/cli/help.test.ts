@@ -102,6 +102,8 @@ describe('help finds', () => {
     ['urgnet', /\nUsage: mergeq pr submit /],
     ['stuck', /\nUsage: mergeq queue explain /],
     ['pausing', /\nUsage: mergeq queue pause /],
+    ['use', /^To use another profile/],
+    ['queue copy', /^To copy the settings of a queue, name the branch/],
     ['copy', /^To copy the settings of a queue, name the branch/],
     ['topics', /^Topics:\n\n {2}exit-codes +What each exit code means\n/],
     ['merge method', /^Found in the help of .*:\n {2}queue update {2}/],
