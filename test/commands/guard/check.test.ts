@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { serviceKnowing, where } from '../../support/guard.ts'
-import { mergeq, type Setting } from '../../support/harness.ts'
+import { mergeq, noon, type Setting } from '../../support/harness.ts'
 import { stored } from '../../support/settings-sources.ts'
 
 /** A checkout of the repository in which git says this. */
@@ -45,6 +45,23 @@ test('a branch that was pushed without -u is known by its commit at each remote'
   }
   const { code, err } = await mergeq('guard check', { env: where, answer: serviceKnowing(), spawn })
   expect({ code, err }).toEqual({ code: 21, err: expect.stringMatching(/^mergeq: #7 is testing/) })
+})
+
+test('git that takes the time of the check is named, and not the service, which was not asked', async () => {
+  const clock = { now: noon }
+  const spawn: Setting['spawn'] = (_, args, options) => {
+    if (!args.includes('ls-remote')) return checkout('other\n')(_, args, options)
+    clock.now += 3_000
+    return { code: 1, out: '', timedOut: true }
+  }
+  const { err, requests } = await mergeq('guard check', {
+    env: where,
+    answer: serviceKnowing(),
+    spawn,
+    clock,
+  })
+  expect(err).toContain('git used all the time that a check may take; the queue was not read.')
+  expect(requests).toEqual([])
 })
 
 describe('`guard check` that cannot tell ends with 0 and says so, and with --fail-closed with 21', () => {

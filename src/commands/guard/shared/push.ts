@@ -264,6 +264,11 @@ export async function guardPush(
     createBlockedPushError(record, isAbove, push, guarded)
   // The service may call its head branch something else, or know that of another fork.
   const heads = await listHeads(host, queue.repo, '*')
+  if (cli.time?.hasTime() === false)
+    throw new MergeqError(
+      'unavailable',
+      'git used all the time that a check may take; the queue was not read.',
+    )
   const named = namePushes(pushes, typeof heads === 'string' ? new Map() : heads)
   const listed = await findListed(named, guarded).catch(noteFailure)
   if (listed !== undefined) throw await block(listed)
