@@ -44,7 +44,6 @@ export type Problem =
     }
   | { readonly kind: 'repeated-option'; readonly option: Definition }
   | { readonly kind: 'missing-argument'; readonly argument: string }
-  /** `expected` is how many arguments the command takes, and `given` how many were typed. */
   | { readonly kind: 'extra-argument'; readonly word: string }
 
 /** A command line as the run, help, completion and corrections see it. */

@@ -18,13 +18,13 @@ import { shellWord } from '../values/suggested-command.ts'
 import type { Cli } from './command.ts'
 
 /** What a 404 means: the sentence, and what to do. */
-interface Explanation {
+interface NotFound {
   readonly sentence: string
   readonly hint: string
 }
 
 /** The explanations that were found while a command ran, by the queue; undefined for a queue that exists. */
-const explanations = new WeakMap<Cli, Map<string, Promise<Explanation | undefined>>>()
+const explanations = new WeakMap<Cli, Map<string, Promise<NotFound | undefined>>>()
 
 /**
  * Returns the error of a request after a 404. If its queue does not exist, the error says so, and names the queue that
@@ -43,7 +43,7 @@ export async function explainMissingQueue(cli: Cli, failure: MergeqError): Promi
   const isKnownToMiss = failure.message.startsWith(sentence)
   // Of an operation that not every service has, the error says what is missing.
   if (operation?.isHostedOnly === true && !isKnownToMiss) return failure
-  const known = explanations.get(cli) ?? new Map<string, Promise<Explanation | undefined>>()
+  const known = explanations.get(cli) ?? new Map<string, Promise<NotFound | undefined>>()
   explanations.set(cli, known)
   const reading = known.get(sentence) ?? explain(cli, place, failure, isKnownToMiss)
   known.set(sentence, reading)
@@ -58,7 +58,7 @@ async function explain(
   place: Queue,
   failure: MergeqError,
   isKnownToMiss: boolean,
-): Promise<Explanation | undefined> {
+): Promise<NotFound | undefined> {
   const sentence = `${describeMissingQueue(place)}.`
   try {
     if (!isKnownToMiss && (await hasQueue(withoutMessages(cli.client()), place)) !== false) return undefined

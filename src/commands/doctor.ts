@@ -9,14 +9,14 @@ import { type Cli, command } from '../command/command.ts'
 import { factLines, type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
 import { pluralize } from '../values/format.ts'
-import { type Check, checks, type Outcome, probeService, readOutage, type Session } from './doctor/checks.ts'
+import { type Check, checks, probeService, readOutage, type Session, type Verdict } from './doctor/checks.ts'
 
-interface Report extends Outcome {
+interface Report extends Verdict {
   readonly check: string
 }
 
 /** Runs a check. Throws only the error of a signal, and errors of mergeq itself. */
-async function runCheck(check: Check, session: Session): Promise<Outcome> {
+async function runCheck(check: Check, session: Session): Promise<Verdict> {
   try {
     return await check.run(session)
   } catch (error) {
@@ -113,7 +113,7 @@ function checklist(
   setup: ReadonlyMap<string, string>,
   verbose: boolean,
 ): readonly StyledLine[] {
-  const byResult = (result: Outcome['result']) => reports.filter(report => report.result === result)
+  const byResult = (result: Verdict['result']) => reports.filter(report => report.result === result)
   const passed = byResult('pass')
   const skipped = byResult('skip')
   const warned = byResult('warn')

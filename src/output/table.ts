@@ -191,10 +191,10 @@ export function* renderScreen(screen: Screen, options: TableOptions): Generator<
 }
 
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */
-const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
+const formatMinWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
 
 /** The width to which they are cut on a terminal that is too narrow for that, in characters. */
-const leastWidths: typeof minWidths = { plain: 6, text: 6, prose: 8 }
+const leastWidths: typeof formatMinWidths = { plain: 6, text: 6, prose: 8 }
 
 /** The smallest terminal on which the smallest widths of columns always count, in characters. */
 const usualTerminalWidth = 56
@@ -203,7 +203,7 @@ const usualTerminalWidth = 56
 const readableWidth = 80
 
 /** Whether a column of this format is narrowed where the terminal is narrow. */
-const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined
+const canBeCut = (format: ColumnFormat): boolean => formatMinWidths[format] !== undefined
 
 const maxOf = <T>(items: readonly T[], widthOf: (item: T) => number): number =>
   items.reduce((max, item) => Math.max(max, widthOf(item)), 0)
@@ -233,7 +233,7 @@ function layoutColumns(
 ): readonly ShownColumn[] {
   let shown = columns.map((column, index): ShownColumn => {
     const content = Math.max(contentWidths[index] ?? 0, textWidth(column.title))
-    const minWidth = minWidths[column.format]
+    const minWidth = formatMinWidths[column.format]
     if (minWidth === undefined) return { column, index, smallest: content, width: content }
     const urlWidth = urlWidths[index] ?? 0
     const width = Math.max(urlWidth, Math.min(maxWidth, content))

@@ -193,7 +193,7 @@ const sentCommit: Type<string | false> = {
 }
 
 /** A commit; a program may give `false` to send none. */
-const headCommit = mapped(sentCommit, sha => (sha === false ? sha : parseCommit(sha)))
+const sentHead = mapped(sentCommit, sha => (sha === false ? sha : parseCommit(sha)))
 
 export const impactedTargetsRequest = defineOperation({
   route: 'POST /setImpactedTargets',
@@ -372,7 +372,7 @@ export const setImpactedTargets = extendOperation(impactedTargetsRequest, {
   params: {
     ...targetParams,
     // The hosted service requires it; `false` sends none.
-    sha: { ...sha, type: headCommit, required: true },
+    sha: { ...sha, type: sentHead, required: true },
     tooLarge: param(
       choice(['all', 'fail'], 'all|fail'),
       'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',

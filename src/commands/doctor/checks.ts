@@ -18,7 +18,7 @@ import { summarizeQueue } from '../../domain/queue-entries.ts'
 import { formatRounded, joinTruncated, pluralize } from '../../values/format.ts'
 import { describeMissingQueue, type Repository, shortRepositoryName } from '../../values/repository.ts'
 
-export interface Outcome {
+export interface Verdict {
   readonly result: 'pass' | 'none' | 'warn' | 'fail' | 'skip'
   /** What the check found or, for a skipped check, why it did not run. */
   readonly found: string
@@ -40,23 +40,23 @@ export interface Check {
   /** The names of earlier checks without which this check is skipped. */
   readonly needs?: readonly string[]
   /** Returns what it finds; an error that it throws is a failure. */
-  run(session: Session): Outcome | Promise<Outcome>
+  run(session: Session): Verdict | Promise<Verdict>
 }
 
-const pass = (found: string): Outcome => ({ result: 'pass', found })
+const pass = (found: string): Verdict => ({ result: 'pass', found })
 
 /** The outcome of a check whose value not every directory has. */
-const nothing: Outcome = { result: 'none', found: 'none' }
+const nothing: Verdict = { result: 'none', found: 'none' }
 
 /** A problem that stops only some commands, or none. */
-const warn = (found: string, fix: string): Outcome => ({ result: 'warn', found, fix })
+const warn = (found: string, fix: string): Verdict => ({ result: 'warn', found, fix })
 
 /** The outcome of a check that found nothing out; checks that need it can run. */
-const skip = (reason: string): Outcome => ({ result: 'skip', found: `skipped: ${reason}`, isUsable: true })
+const skip = (reason: string): Verdict => ({ result: 'skip', found: `skipped: ${reason}`, isUsable: true })
 
 const minNodeVersion = '20.18.1'
 
-function checkVersions({ host: { runtime } }: Session): Outcome {
+function checkVersions({ host: { runtime } }: Session): Verdict {
   const found = `mergeq ${runtime.version}, Node ${runtime.node}, ${runtime.platform}`
   return runtime.node.localeCompare(minNodeVersion, 'en', { numeric: true }) >= 0
     ? pass(found)
@@ -64,7 +64,7 @@ function checkVersions({ host: { runtime } }: Session): Outcome {
 }
 
 /** Checks that the settings can be read, and only by this user. */
-async function checkSettings({ settings }: Session): Promise<Outcome> {
+async function checkSettings({ settings }: Session): Promise<Verdict> {
   const { store } = settings
   if (store.path === undefined)
     return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
@@ -76,7 +76,7 @@ async function checkSettings({ settings }: Session): Promise<Outcome> {
   return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
 }
 
-async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome> {
+async function checkProxy({ host: { env }, settings }: Session): Promise<Verdict> {
   const { bypassesProxy, proxyFromEnvironment, proxyVariable } = await import('../../http/http-client.ts')
   const url = parseUrl(await settings.require('baseUrl').catch(() => ''))
   const isUnused = url !== undefined && (isLoopback(url.hostname) || bypassesProxy(url, env))
@@ -129,7 +129,7 @@ async function connectionError({ probe, outage }: Session): Promise<MergeqError 
 
 const readBaseUrl = async ({ settings }: Session): Promise<URL> => new URL(await settings.require('baseUrl'))
 
-async function checkDns(session: Session): Promise<Outcome> {
+async function checkDns(session: Session): Promise<Verdict> {
   const { hostname } = await readBaseUrl(session)
   const error = await connectionError(session)
   const step = error?.details.failedStep
@@ -139,7 +139,7 @@ async function checkDns(session: Session): Promise<Outcome> {
   return skip(`no connection to ${hostname}`)
 }
 
-async function checkTls(session: Session): Promise<Outcome> {
+async function checkTls(session: Session): Promise<Verdict> {
   const { protocol, hostname } = await readBaseUrl(session)
   const error = await connectionError(session)
   if (error?.details.failedStep === 'tls') throw error
@@ -149,14 +149,14 @@ async function checkTls(session: Session): Promise<Outcome> {
     : skip(`no connection to ${hostname}`)
 }
 
-async function checkService({ probe }: Session): Promise<Outcome> {
+async function checkService({ probe }: Session): Promise<Verdict> {
   const { error, sentAt, endedAt } = await probe()
   if (error !== undefined) throw error
   return pass(`responded in ${endedAt - sentAt} ms and accepted the token`)
 }
 
 /** Checks that there is a token, and that the service does not reject it, as far as it can be reached. */
-async function checkToken({ client, probe }: Session): Promise<Outcome> {
+async function checkToken({ client, probe }: Session): Promise<Verdict> {
   const { source } = await client().token()
   const { error } = await probe()
   if (error?.kind === 'auth') throw error
@@ -168,7 +168,7 @@ const day = 86_400_000
 const ageText = (difference: number): string =>
   difference < day ? formatRounded(difference) : pluralize(Math.round(difference / day), 'day')
 
-async function checkClock({ probe }: Session): Promise<Outcome> {
+async function checkClock({ probe }: Session): Promise<Verdict> {
   const { date, sentAt, endedAt } = await probe()
   if (date === undefined)
     return warn('the response has no date', 'Compare the clock of this machine with another clock.')
@@ -191,7 +191,7 @@ export async function readOutage(client: ServiceClient): Promise<string | undefi
   return type === 'up' ? undefined : (getString(record, 'overallStatus.overallStatusDescription') ?? type)
 }
 
-async function checkStatus({ outage }: Session): Promise<Outcome> {
+async function checkStatus({ outage }: Session): Promise<Verdict> {
   try {
     const text = await outage()
     return text === undefined ? pass('operational') : warn(text, 'If commands fail, try again later.')
@@ -201,7 +201,7 @@ async function checkStatus({ outage }: Session): Promise<Outcome> {
   }
 }
 
-function checkCi({ host: { env } }: Session): Outcome {
+function checkCi({ host: { env } }: Session): Verdict {
   if (!isContinuousIntegration(env)) return pass('not a CI job')
   const system = describeCiSystem(env)
   const name = system === undefined ? 'CI job' : `${system.value} (${system.origin})`
@@ -209,7 +209,7 @@ function checkCi({ host: { env } }: Session): Outcome {
 }
 
 /** Checks that git can read the checkout; if not, that is a failure where a setting is missing because of it. */
-async function checkGit({ host, settings }: Session): Promise<Outcome> {
+async function checkGit({ host, settings }: Session): Promise<Verdict> {
   const version = await readGitVersion(host)
   const failure = version === undefined ? 'git cannot be run' : await explainBrokenGit(host)
   if (version !== undefined && failure === undefined) return pass(version)
@@ -228,7 +228,7 @@ async function checkGit({ host, settings }: Session): Promise<Outcome> {
 }
 
 /** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */
-async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Session): Promise<Outcome> {
+async function checkSetting(name: SettingKey, missing: Verdict, { settings }: Session): Promise<Verdict> {
   try {
     const found = await settings.find(name)
     await settings.read(name)
@@ -239,7 +239,7 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
   }
 }
 
-const settingCheck = (check: string, name: SettingKey, missing: Outcome): Check => ({
+const settingCheck = (check: string, name: SettingKey, missing: Verdict): Check => ({
   check,
   run: session => checkSetting(name, missing, session),
 })
@@ -248,7 +248,7 @@ const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settin
   settings.read(name).catch(() => undefined)
 
 /** A failure because the service does not have what the settings name; says which queues there are. */
-async function notFound(what: string, { probe, settings }: Session): Promise<Outcome> {
+async function notFound(what: string, { probe, settings }: Session): Promise<Verdict> {
   const listQueues = settings.commandLine(['queue', 'list'], { repo: null, targetBranch: null })
   const { metrics = new Uint8Array() } = await probe()
   const { queues } = summarizeMetrics(readSamplesIn(metrics))
@@ -257,7 +257,7 @@ async function notFound(what: string, { probe, settings }: Session): Promise<Out
   return { result: 'fail', found: `${what}.`, fix: `${list}\nTo list the queues, run: ${listQueues}` }
 }
 
-async function checkQueue(session: Session): Promise<Outcome> {
+async function checkQueue(session: Session): Promise<Verdict> {
   const repo: Repository | undefined = await readUsable('repo', session)
   const targetBranch = await readUsable('targetBranch', session)
   if (repo === undefined || targetBranch === undefined) return skip('the settings name no queue')
@@ -270,7 +270,7 @@ async function checkQueue(session: Session): Promise<Outcome> {
 }
 
 /** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */
-async function checkOrganization(session: Session): Promise<Outcome> {
+async function checkOrganization(session: Session): Promise<Verdict> {
   const missing = {
     ...skip('needed only for flaky commands'),
     fix: 'Use --org <slug>, or store it with config set.',

@@ -56,8 +56,11 @@ export const definition = command({
   name: 'queue watch',
   summary: 'Watch a queue and show every change',
   alsoSends: [
-    ...[getQueue, getSubmittedPullRequest, getSubmittedPullRequests],
-    ...[getMergeQueueMetrics, listPullRequests],
+    getQueue,
+    getSubmittedPullRequest,
+    getSubmittedPullRequests,
+    getMergeQueueMetrics,
+    listPullRequests,
   ],
   options: {
     queue: unlessSeveral(queueInput),
