@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startWaitTime } from '../../src/api/wait-time.ts'
 import { MergeqError } from '../../src/base/errors.ts'
-import { poll } from '../../src/wait/poll.ts'
+import { automaticDelay, backOff, poll } from '../../src/wait/poll.ts'
 import { readEach } from '../../src/wait/read-each.ts'
 import type { Judgement, WaitEnd } from '../../src/wait/wait-state.ts'
 
@@ -131,5 +131,26 @@ describe('a round of readings', () => {
     const readings = await readEach(answers, read, undefined)
     expect(readings).toHaveLength(answers.length)
     expect(readings.at(-1)).toEqual(failure === undefined ? { value: 'done' } : { failure })
+  })
+})
+
+describe('the time until the next reading', () => {
+  test.each([
+    ['TESTING', 30_000],
+    ['NOT_READY', 60_000],
+  ])('%s without a change is polled after 2, 5 and 10 s, then every %i ms', (state, usual) => {
+    const delays = [0, 1, 2, 3, 900].map(unchanged => automaticDelay({ state, unchanged }))
+    expect(delays).toEqual([2_000, 5_000, 10_000, usual, usual])
+  })
+
+  test.each([
+    [2_000, 0, 2_000],
+    [2_000, 3, 16_000],
+    [60_000, 3, 300_000],
+    [2_000, 1_000, 300_000],
+  ])('a delay of %i ms becomes, after %i errors, about %i ms', (delay, errors, pause) => {
+    expect(backOff(delay, errors, 0.5)).toBe(pause)
+    expect(backOff(delay, errors, 0)).toBe(Math.round(pause * 0.9))
+    expect(backOff(delay, errors, 0.999)).toBeLessThanOrEqual(300_000)
   })
 })

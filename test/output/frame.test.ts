@@ -2,99 +2,12 @@ import fc from 'fast-check'
 import width from 'string-width'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
-import { addDepartures, departureLines, scrollWith } from '../../src/commands/queue/watch/live.ts'
-import { describeQueueChange } from '../../src/commands/queue/watch/stream.ts'
 import { createAlternateScreen, drawFrame } from '../../src/output/frame.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
-import { plainText } from '../../src/output/styled-text.ts'
 import { truncateLine } from '../../src/output/text-width.ts'
 import { columns, type Screen } from '../../src/output/view.ts'
-import {
-  departedEntries,
-  departureChange,
-  type QueueChange,
-  queueChanges,
-  snapshotOf,
-} from '../../src/wait/queue-changes.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { noon } from '../support/harness.ts'
-import { entry, queue } from '../support/queue-watch.ts'
-
-const now = '2026-01-05T12:00:00.000Z'
-
-describe('the changes between two reads', () => {
-  /** The queue of a text: its state, and each pull request with its own. */
-  const read = (text: string) => {
-    const [state = '', ...entries] = text.split(' ')
-    return queue(state, ...entries.map(one => entry(Number.parseInt(one, 10), one.replace(/^\d+:/, ''))))
-  }
-  const changesOf = (one: JsonObject, two: JsonObject) => {
-    const [before, after] = [snapshotOf(one), snapshotOf(two)]
-    const gone = departedEntries(before, after).map(({ pr }) => pr)
-    return { changes: queueChanges(before, after, new Map([[5, 'NOT_READY']]), noon), gone }
-  }
-
-  test.each<readonly [string, string, readonly string[], readonly number[]]>([
-    ['RUNNING 7:TESTING', 'running 7:testing', [], []],
-    // A place alone is no change.
-    ['RUNNING 7:TESTING 8:PENDING', 'RUNNING 8:PENDING 7:TESTING', [], []],
-    ['RUNNING 7:PENDING', 'RUNNING 7:TESTING', ['#7 PENDING -> TESTING, position 1'], []],
-    ['RUNNING', 'RUNNING 7:PENDING', ['#7 PENDING, position 1'], []],
-    // It was NOT_READY when it left.
-    ['RUNNING', 'RUNNING 5:PENDING', ['#5 NOT_READY -> PENDING, position 1'], []],
-    ['RUNNING 7:TESTING', 'RUNNING', [], [7]],
-    ['RUNNING', 'PAUSED', ['The queue: RUNNING -> PAUSED'], []],
-  ])('from %s to %s are %j, and %j left', (one, two, described, gone) => {
-    const found = changesOf(read(one), read(two))
-    expect({ changes: found.changes.map(describeQueueChange), gone: found.gone }).toEqual({
-      changes: described,
-      gone,
-    })
-  })
-
-  test.each([
-    ['2026-01-05T11:59:58Z', '2026-01-05T11:59:58Z'],
-    ['yesterday', now],
-  ])('one at %s is one at %s', (stateChangedAt, at) => {
-    const { changes } = changesOf(read('RUNNING'), queue('RUNNING', entry(7, 'PENDING', { stateChangedAt })))
-    expect(changes).toEqual([{ pr: 7, from: null, to: 'PENDING', at, position: 1 }])
-  })
-
-  test.each([
-    ['merged', { state: 'merged', stateChangedAt: now }, 'MERGED'],
-    ['not ready any more', { state: 'NOT_READY' }, 'NOT_READY'],
-    ['not shown yet', { state: 'TESTING' }, null],
-    ['not to be read', undefined, null],
-    ['in a state that nobody knows', { state: 'Hovering' }, 'Hovering'],
-  ] as const)('how one left: %s', (_, record, to) => {
-    const [left] = snapshotOf(queue('RUNNING', entry(7, 'TESTING'))).entries.values()
-    if (left === undefined) throw new Error('it is not there')
-    expect(departureChange(left, record, noon)).toEqual({
-      pr: 7,
-      from: 'TESTING',
-      to,
-      at: now,
-      position: null,
-      ...(to === 'MERGED' && {
-        reason: null,
-        serviceReason: null,
-        by: null,
-        actor: null,
-        again: 'done',
-        mayBeMerged: false,
-      }),
-    })
-  })
-
-  test('in words', () => {
-    const change = { pr: 7, from: 'TESTING', to: null, at: now, position: null }
-    expect(describeQueueChange(change)).toBe('#7 TESTING -> left the queue')
-    expect(describeQueueChange({ ...change, position: 2 })).toBe('#7 TESTING -> unknown state, position 2')
-    expect(describeQueueChange({ ...change, pr: null, from: 'RUNNING' })).toBe(
-      'The queue: RUNNING -> unknown state',
-    )
-  })
-})
 
 describe('a frame', () => {
   const page = (columns: number, rows: number) => ({
@@ -221,64 +134,4 @@ describe('a frame', () => {
     ])
     expect(writes.map(forTerminal)).toEqual(writes)
   })
-})
-
-test.each([
-  ['j', 6],
-  ['\u001B[B', 6],
-  ['k', 4],
-  ['\u001BOA', 4],
-  [' ', 15],
-  ['\u001B[6~', 15],
-  ['\u001B[5~', 0],
-  ['x', 5],
-])('the key %j scrolls from 5 to %s', (key, expected) => {
-  expect(scrollWith(key, 5, 10)).toBe(expected)
-})
-
-describe('the screen of a queue', () => {
-  const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-  const left = (pr: number, to: string | null, minutes: number): QueueChange => ({
-    pr,
-    from: 'TESTING',
-    to,
-    at: new Date(noon - minutes * 60_000).toISOString(),
-    position: null,
-  })
-  const screenOf = (...updates: readonly (readonly QueueChange[])[]) => {
-    const departures = updates.reduce(
-      (earlier, changes) => addDepartures(earlier, changes, noon),
-      addDepartures([], [], noon),
-    )
-    return (columns: number, rows = 1) =>
-      departureLines(departures, { repo, targetBranch: 'main' }, noon, { columns, rows })
-        .map(plainText)
-        .join('\n')
-  }
-  const testing = { ...left(5, 'TESTING', 0), from: 'PENDING', position: 1 }
-  const paused = { ...left(1, 'PAUSED', 0), pr: null }
-
-  test('names the pull requests that left, newest first, and counts the others', () => {
-    const foot = screenOf(
-      [left(2, 'MERGED', 5)],
-      [left(3, 'MERGED', 3), testing, paused],
-      [left(4, 'FAILED', 2)],
-    )
-    expect(foot(90)).toBe('Left the queue  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
-    expect(foot(20)).toBe('Left the queue  ✗ #4 failed 2m ago   2 others are not shown')
-    expect(foot(40, 3)).toBe('Left the queue  ✗ #4 failed 2m ago\n  ✓ #3 merged 3m ago\n  ✓ #2 merged 5m ago')
-  })
-
-  test('names those whose state is unknown, or that are not ready', () => {
-    expect(screenOf([left(2, null, 1), left(3, 'NOT_READY', 2), left(6, 'Hovering', 3)])(90)).toBe(
-      'Left the queue  #2 left 1m ago   ○ #3 not ready 2m ago   #6 Hovering 3m ago',
-    )
-  })
-
-  test.each(['2026-01-05T11:00:00', '2026-01-05T13:00:00Z'])(
-    'counts from the reading if it left at %s',
-    at => {
-      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toBe('Left the queue  ✓ #2 merged just now')
-    },
-  )
 })
