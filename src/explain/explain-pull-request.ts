@@ -57,10 +57,11 @@ export interface ActionSubject {
 export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
 
 /** Why a pull request is not merging, with what its JSON does not have. The most important reason is first. */
-export interface Explanation extends Omit<Infer<typeof explanationRecord>, 'testRun' | 'next'> {
+export interface Explanation extends Omit<Infer<typeof explanationRecord>, 'testRun' | 'next' | 'reasons'> {
   /** The head commit of the pull request that the queue knows. */
   readonly head: string | null
   readonly testRun: TestRun | null
+  readonly reasons: readonly Finding[]
   readonly next: readonly NextStep[]
 }
 
@@ -107,7 +108,7 @@ export function explanationOf(sources: ExplainSources): Explanation {
     stacked: isStacked(record, targetBranch),
     queue: queue == null ? null : describeQueue(queue, entry),
     testRun: run ?? null,
-    reasons: [...blocking, ...others].map(({ code, message }) => ({ code, message })),
+    reasons: [...blocking, ...others],
     next: [...next.values()],
     submitAgain,
     unread,
@@ -122,15 +123,16 @@ const placeNames = (nameOf: ExplainSources['nameOf']): string =>
 
 /** What a 404 for a pull request means: there is no queue, or it is not in the queue, perhaps not yet. */
 function missingFindings(hasNoQueue: boolean, { targetBranch, nameOf }: ExplainSources): readonly Finding[] {
-  const finding = { code: 'not-found', message: `It is not in the queue for ${targetBranch}.` }
+  const message = `It is not in the queue for ${targetBranch}.`
+  const finding = { code: 'not-found', message, isSaidAbove: true }
   if (hasNoQueue) return [finding]
   const steps: readonly Step[] = [
     { action: 'wait', why: `If it was just submitted: ${newSubmissionNote}.` },
     { action: 'submit', why: 'If it was not submitted.' },
     { why: `If it should be there, check ${placeNames(nameOf)}.` },
   ]
-  const message = 'A new submission can take up to 90s to appear.'
-  return [finding, { code: 'may-appear', message, steps }]
+  const delay = 'A new submission can take up to 90s to appear.'
+  return [finding, { code: 'may-appear', message: delay, isSaidAbove: true, steps }]
 }
 
 /**

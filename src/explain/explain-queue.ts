@@ -11,7 +11,7 @@ import {
   explanationOf,
   type NextStep,
 } from './explain-pull-request.ts'
-import { lateCheck, queueStateFindings } from './findings.ts'
+import { isOfQueue, lateCheck, queueStateFindings } from './findings.ts'
 import type { Finding, QueueAction } from './readiness.ts'
 
 /**
@@ -156,8 +156,8 @@ function notReadyPullRequests(sources: QueueSources): QueueExplanation['notReady
       unread: [],
     })
     // That it is not ready is known, and what the queue does is said once.
-    const own = reasons.filter(({ code }) => code !== 'not-ready' && !code.startsWith('queue-'))
-    return [{ pr, title, since, reasons: own }]
+    const own = reasons.filter(finding => finding.code !== 'not-ready' && !isOfQueue(finding))
+    return [{ pr, title, since, reasons: own.map(({ code, message }) => ({ code, message })) }]
   })
 }
 

@@ -37,7 +37,9 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   const running = pending.filter(name => !awaitingApproval.includes(name)).map(name => shorten(name))
   const waiting = awaitingApproval.map(name => shorten(name))
   const checks = [
-    ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
+    ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`).map(
+      finding => ({ ...finding, isSaidAbove: true }),
+    ),
     ...(waiting.length === 0 ? [] : [{ code: 'awaiting-approval', message: `${approvalText(waiting)}.` }]),
     ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
@@ -154,7 +156,8 @@ function describeState(state: string, { record, entry, queue }: Facts, run: Test
       code: 'not-submitted',
       message: `It is ${stateWords(state)}, but the service reports it as not submitted.`,
     }
-  if (state === 'FAILED') return { code: 'failed', message: explainState(record, run).sentence ?? message }
+  if (state === 'FAILED')
+    return { code: 'failed', message: explainState(record, run).sentence ?? message, isSaidAbove: true }
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
   const more =
     state === 'PENDING_FAILURE' && depth > 0
@@ -162,7 +165,9 @@ function describeState(state: string, { record, entry, queue }: Facts, run: Test
       : state === 'TESTS_PASSED' && entry?.position !== 1
         ? ' It is waiting for the pull requests ahead of it to merge.'
         : ''
-  return { code: stateOption(state), message: `${message}${more}` }
+  // The state alone does not say that the failure is not final.
+  const isSaidAbove = more === '' && state !== 'PENDING_FAILURE'
+  return { code: stateOption(state), message: `${message}${more}`, isSaidAbove }
 }
 
 const namesFinding = (
@@ -274,12 +279,10 @@ function hostFindings(
   // The event names those that were ahead when it was written; some of them may have left since.
   const listed = queueEntries(queue).map(({ pr }) => `#${pr}`)
   const isListed = (name: string) => listed.length === 0 || listed.includes(name)
-  const { words, sentence } = explainState(record)
+  const { sentence, known } = explainState(record)
+  const isSaidAbove = sentence === stateMessages.get(state)
   // How it was submitted is no reason why it waits.
-  const isSaid =
-    ['FAILED', 'NOT_READY'].includes(state) ||
-    words.serviceReason === 'merge_item_now_ready' ||
-    sentence === null
+  const isSaid = ['FAILED', 'NOT_READY'].includes(state) || known?.isUsual === true || sentence === null
   return [
     ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
     ...namesFinding('conflict-culprit', culprits, found => `It conflicts with ${found}.`),
@@ -290,7 +293,7 @@ function hostFindings(
       found => `It is waiting for ${found}.`,
     ),
     ...(hostText === '' ? [] : [{ code: 'host-says', message: `GitHub says: ${shorten(hostText)}` }]),
-    ...(isSaid ? [] : [{ code: 'service-says', ...splitFinding(record, sentence) }]),
+    ...(isSaid ? [] : [{ code: 'service-says', ...splitFinding(record, sentence), isSaidAbove }]),
   ]
 }
 
@@ -333,13 +336,16 @@ export function queueStateFindings(queue: JsonObject, blockingStates: readonly s
   ]
 }
 
+/** Whether a finding is one of the queue, which is said once for all its pull requests. */
+export const isOfQueue = ({ code }: Finding): boolean => code.startsWith('queue-')
+
 function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   if (entry === undefined) return []
   const all = queueEntries(queue)
   const ahead = all
     .filter(({ position }) => position < entry.position)
     .map(({ pr, state }) => (state === '' ? `#${pr}` : `#${pr} (${shorten(stateWords(state))})`))
-  const finding = (message: string) => [{ code: 'position', message }]
+  const finding = (message: string) => [{ code: 'position', message, isSaidAbove: true }]
   if (all.length === 1) return finding('It is the only pull request in the queue.')
   if (ahead.length === 0) return finding(`It is first of ${all.length} in the queue.`)
   const lanes = get(queue, 'mode') === 'parallel' ? ' in all lanes' : ''

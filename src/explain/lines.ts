@@ -1,19 +1,10 @@
-import { causerTexts } from '../domain/reasons/reasons.ts'
+import { causerTexts, findReason } from '../domain/reasons/reasons.ts'
 import { isFailedOrCancelled } from '../domain/states.ts'
 import { failedCheckText } from '../domain/test-run.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../output/styled-text.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../values/format.ts'
 import { describeEstimate } from './estimate.ts'
 import type { Explanation, NextStep } from './explain-pull-request.ts'
-
-/** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
-const saidAbove = [
-  ...['not-found', 'not-ready', 'pending', 'testing', 'merged', 'failed', 'cancelled'],
-  ...['position', 'failing-checks', 'may-appear'],
-]
-
-/** The reasons of the service that only repeat the state. */
-const repeated = ['Its tests passed.', 'It was cancelled.', 'The queue merged it.']
 
 /** Returns an explanation as prose for a terminal; `now` is in milliseconds since 1970. */
 export const explanationProse = (explanation: Explanation, now: number): readonly StyledLine[] => [
@@ -33,16 +24,14 @@ function timeLines({ verdict, estimate }: Explanation): readonly StyledLine[] {
 export const findingLines = (explanation: Explanation, now: number): readonly StyledLine[] => [
   headline(explanation, now),
   ...testRunLines(explanation),
-  ...explanation.reasons.flatMap(({ code, message }) =>
-    saidAbove.includes(code) || repeated.includes(message) ? [] : [`  ${message}`],
-  ),
+  ...explanation.reasons.flatMap(({ isSaidAbove, message }) => (isSaidAbove ? [] : [`  ${message}`])),
   ...causeLine(explanation),
   ...unreadLines(explanation.unread),
 ]
 
 /** Returns who caused that a pull request left or waits again, with the word of the service. */
 function causeLine({ state, reason, serviceReason, by }: Explanation): readonly StyledLine[] {
-  if (serviceReason === null || by === null || serviceReason === 'merge_item_now_ready') return []
+  if (serviceReason === null || by === null || findReason(state ?? '', serviceReason)?.isUsual) return []
   if (!isFailedOrCancelled(state ?? '') && state !== 'PENDING') return []
   const word = shorten(serviceReason)
   if (reason?.includes(word)) return []

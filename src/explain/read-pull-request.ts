@@ -68,8 +68,9 @@ export async function explain(
 /** Returns an explanation as JSON: `explanationRecord`. */
 export function explanationJson({ head: _, ...explanation }: Explanation): Infer<typeof explanationRecord> {
   const next = explanation.next.map(({ command, why }) => ({ command, why }))
-  if (explanation.testRun === null) return { ...explanation, next, testRun: null }
+  const reasons = explanation.reasons.map(({ code, message }) => ({ code, message }))
+  if (explanation.testRun === null) return { ...explanation, next, reasons, testRun: null }
   const { id, status, failingChecks, pending, missing } = explanation.testRun
   const failing = failingChecks.map(({ name }) => name)
-  return { ...explanation, next, testRun: { id, status, failing, pending, missing } }
+  return { ...explanation, next, reasons, testRun: { id, status, failing, pending, missing } }
 }

@@ -21,6 +21,8 @@ export interface Finding {
   readonly message: string
   /** A few words for a line that has no room for the message: `queue paused`. Without text of the service. */
   readonly short?: string
+  /** Whether the first lines of the prose say it already: the state, the position, the checks. */
+  readonly isSaidAbove?: boolean
   readonly blocks?: boolean
   readonly steps?: readonly Step[]
 }

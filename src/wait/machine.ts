@@ -405,8 +405,6 @@ function outcomeOfState(record: JsonObject, until: Milestone): WaitOutcome | und
 /** Returns why a pull request waits again, if the service says it. */
 function whyPendingAgain({ from, to }: StateChange, record: JsonObject | undefined): string | undefined {
   if (!isPendingAgain(from, to) || record === undefined) return undefined
-  const { words, sentence } = explainState(record)
-  return words.serviceReason === null || words.serviceReason === 'merge_item_now_ready'
-    ? undefined
-    : (sentence ?? undefined)
+  const { sentence, known } = explainState(record)
+  return known?.isUsual === true ? undefined : (sentence ?? undefined)
 }

@@ -18,6 +18,8 @@ export interface Reason {
   /** Null for a word that says how a pull request was submitted. */
   readonly again: Again | null
   readonly mayBeMerged?: true
+  /** Whether nothing else is expected before this state, so that it is no news. */
+  readonly isUsual?: true
   /** A sentence; `{by}` is replaced by ` by <login>`, or by nothing. */
   readonly meaning: string
   /** What to do; a word of a pull request that needs nothing has none. */
@@ -47,8 +49,8 @@ const submitted: Words = {
 }
 
 const pending: Words = {
+  merge_item_now_ready: { by: 'queue', again: 'queued', meaning: 'It became ready.', isUsual: true },
   ...reasons('queue', 'queued', {
-    merge_item_now_ready: ['It became ready.'],
     skip_the_line_interrupted: ['It waits again because an urgent pull request went ahead of it.'],
     bisection_required: ['It waits again because its batch failed and is split.'],
     bisection_test_run_passed: ['It waits again because its part of a failed batch passed.'],

@@ -1,4 +1,5 @@
 import type { QueueExplanation } from '../../../explain/explain-queue.ts'
+import { isOfQueue } from '../../../explain/findings.ts'
 import { findingLines, nextLines, nextRows, unreadLines, unreadRows } from '../../../explain/lines.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import type { Fact } from '../../../output/view.ts'
@@ -55,18 +56,16 @@ export function queueExplanationLines(
 }
 
 /** Returns what is known of the pull request at the head, without what was said of the queue. */
-function headLines({ head, reasons }: QueueExplanation, now: number): readonly StyledLine[] {
+function headLines({ head }: QueueExplanation, now: number): readonly StyledLine[] {
   if (head === null) return []
-  const said = reasons.map(({ message }) => message)
-  const lines = findingLines(head, now)
+  const reasons = head.reasons.filter(finding => !isOfQueue(finding))
   return [
     [styled('Head', 'bold')],
-    ...indented(lines.filter(line => typeof line !== 'string' || !said.includes(line.trim()))),
+    ...findingLines({ ...head, reasons }, now).map(line =>
+      typeof line === 'string' ? `  ${line}` : ['  ', ...line],
+    ),
   ]
 }
-
-const indented = (lines: readonly StyledLine[]): readonly StyledLine[] =>
-  lines.map(line => (typeof line === 'string' ? `  ${line}` : ['  ', ...line]))
 
 /** Returns an explanation of a queue as the rows of a table: a field and its value for each fact. */
 export function queueExplanationRows(explanation: QueueExplanation): readonly Fact[] {
