@@ -87,15 +87,11 @@ export const definition = command({
       !cli.options.dryRun
     const readOfSeveral = isTogether
       ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
-      : async () => undefined
+      : undefined
     const { format, fields } = cli.options
     const isOnlyPrinted = format.name === 'json' && fields.length === 0 && !exitStatus
     const operation = isOnlyPrinted ? getPrintedPullRequest : getSubmittedPullRequest
-    const repeat =
-      grace === 0
-        ? <T>(read: () => Promise<T>) => read()
-        : (await import('../../wait/poll.ts')).repeatWhileUnknown
-    const unknown = (place: WantedPullRequest) => unknownResult(place, cli)
+    const poll = grace === 0 ? undefined : await import('../../wait/poll.ts')
     return forEach(
       cli,
       getSubmittedPullRequest,
@@ -106,9 +102,10 @@ export const definition = command({
         const queue =
           wanted.length === 1 && !web ? await readForPerson(cli, getQueue, { repo, targetBranch }) : undefined
         const values = { ...item, ...included }
-        const known = await readOfSeveral(item)
-        const sent =
-          known === undefined ? await repeat(() => send(cli, operation, values), grace, cli.host) : undefined
+        const read = () => send(cli, operation, values)
+        const known = await readOfSeveral?.(item)
+        const readAlone = () => poll?.repeatWhileUnknown(read, grace, cli.host) ?? read()
+        const sent = known === undefined ? await readAlone() : undefined
         if (sent === 'printed') return sent
         const found = known ?? sent?.response.records[0] ?? {}
         const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
@@ -139,7 +136,7 @@ export const definition = command({
           exit: exitStatus ? outcomeOfRecord(record) : 'ok',
         }
       },
-      wanted.length > 1 ? { unknown } : {},
+      wanted.length > 1 ? { unknown: place => unknownResult(place, cli) } : {},
     )
   },
 })
