@@ -1,8 +1,65 @@
 import { expect, test } from 'vitest'
 import { virtualClock } from '../support/faulty-sandbox.ts'
-import { mergeq, noon } from '../support/harness.ts'
-import { limitedMetrics, limitedService, names, ways } from '../support/limited-service.ts'
+import { mergeq, noon, type Setting } from '../support/harness.ts'
 import type { Answer } from '../support/service.ts'
+
+/** The repositories of the queues. */
+const names = Array.from({ length: 41 }, (_, index) => `r${String(index + 1).padStart(2, '0')}`)
+
+const limitedMetrics = [
+  '# TYPE mq_depth_current gauge',
+  ...names.map(name => `mq_depth_current{repo="acme/${name}",branch="main",queue_type="main"} 1`),
+].join('\n')
+
+/** How the service says when it takes requests again. */
+const ways = ['exact', 'too short', 'missing'] as const
+
+const window = 10_000
+
+/** A service with 41 queues that takes so many requests in ten seconds, and refuses the others. */
+function limitedService(perWindow: number, way: (typeof ways)[number], clock: { now: number }) {
+  const states = new Map<string, string>()
+  const answered = new Set<string>()
+  let [current, count, refused, early, toldAt, toldUntil] = [-1, 0, 0, 0, 0, 0]
+
+  function refuse(headers: Readonly<Record<string, string>>): Answer {
+    refused++
+    if (way === 'missing') return { status: 429, headers }
+    const left = window - (clock.now % window)
+    const seconds = way === 'exact' ? Math.ceil(left / 1_000) : Math.floor(left / 2_000)
+    toldAt = clock.now
+    toldUntil = Math.max(toldUntil, clock.now + seconds * 1_000)
+    return { status: 429, headers: { ...headers, 'retry-after': String(seconds) } }
+  }
+
+  const answer: NonNullable<Setting['answer']> = ({ path, body }): Answer => {
+    const index = Math.floor(clock.now / window)
+    if (index !== current) [current, count] = [index, 0]
+    // What was sent before the first refusal could not know of it.
+    if (clock.now > toldAt && clock.now < toldUntil) early++
+    const headers = { date: new Date(clock.now).toUTCString() }
+    if (++count > perWindow) return refuse(headers)
+    if (/Metrics/.test(path)) return { headers, body: limitedMetrics }
+    const { repo, state } = JSON.parse(body)
+    if (/TestingResults$/.test(path)) return { headers, body: '{"testingResults":[],"totalItems":0}' }
+    if (/listPullRequests$/.test(path)) return { headers, body: '{"pullRequests":[]}' }
+    if (!/(?:get|update)Queue$/.test(path)) return { status: 404, headers, body: 'Not Found' }
+    answered.add(repo.name)
+    if (state !== undefined) states.set(repo.name, state)
+    const queue = {
+      state: states.get(repo.name) ?? 'running',
+      branch: 'main',
+      mode: 'single',
+      concurrency: 1,
+    }
+    return { headers, body: JSON.stringify({ ...queue, enqueuedPullRequests: [] }) }
+  }
+  return {
+    answer,
+    /** Of the requests: refused, and sent while the service had asked to wait; and the queues that were answered. */
+    counts: () => ({ refused, early, answered: answered.size }),
+  }
+}
 
 const lines = [
   'queue pause --all --yes',
@@ -29,6 +86,8 @@ test.each(lines.flatMap(line => ways.map((way, index) => ({ line, way, perWindow
 )
 
 const limited = (retryAfter: string): Answer => ({ status: 429, headers: { 'retry-after': retryAfter } })
+const refusing: NonNullable<Setting['answer']> = ({ path }) =>
+  /Metrics/.test(path) ? { body: limitedMetrics } : limited('50')
 
 test('a Retry-After of more than a minute ends the command at once, and says how many wait until when', async () => {
   const clock = virtualClock(noon)
@@ -47,17 +106,11 @@ test('a Retry-After of more than a minute ends the command at once, and says how
 
 test('a rate limit is outlasted for ten minutes in all, and not with --retries 0', async () => {
   const clock = virtualClock(noon)
-  const { code, err } = await mergeq('queue check --all', {
-    clock,
-    answer: ({ path }) => (/Metrics/.test(path) ? { body: limitedMetrics } : limited('50')),
-  })
+  const { code, err } = await mergeq('queue check --all', { clock, answer: refusing })
   expect({ code, minutes: Math.round((clock.now - noon) / 60_000) }, err).toEqual({ code: 7, minutes: 10 })
   expect(err).toMatch(/: 41 queues were not reached; it asks to wait until 2026-01-05T12:10:/)
   const later = virtualClock(noon)
-  const once = await mergeq('queue check --all --retries 0', {
-    clock: later,
-    answer: ({ path }) => (/Metrics/.test(path) ? { body: limitedMetrics } : limited('50')),
-  })
+  const once = await mergeq('queue check --all --retries 0', { clock: later, answer: refusing })
   const bodies = once.requests.map(({ body }) => body)
   expect({ code: once.code, repeated: bodies.length - new Set(bodies).size }).toEqual({
     code: 7,

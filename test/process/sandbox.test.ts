@@ -42,14 +42,8 @@ async function start(...words: readonly string[]) {
 /** Starts `sandbox start`. */
 async function startServer() {
   const { child, line } = await start('start')
-  const { baseUrl, token }: { baseUrl: string; token: string } = JSON.parse(line)
-  const readQueue = () =>
-    fetch(`${baseUrl}/getQueue`, {
-      method: 'POST',
-      headers: { 'x-api-token': token, 'content-type': 'application/json' },
-      body: '{"repo":{"host":"github.com","owner":"acme","name":"web"},"targetBranch":"main"}',
-    })
-  return { child, port: Number(new URL(baseUrl).port), baseUrl, readQueue }
+  const { baseUrl }: { baseUrl: string } = JSON.parse(line)
+  return { child, port: Number(new URL(baseUrl).port), baseUrl }
 }
 
 const isServing = (url: string) =>

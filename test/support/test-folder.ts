@@ -40,8 +40,6 @@ export interface RunOptions {
 
 /** How a run ended: 128 and the number of the signal where one ended it, as a shell says it. */
 export interface ProcessResult extends CommandResult {
-  readonly bytes: Buffer
-  readonly milliseconds: number
   /** The moment at which it ended. */
   readonly ended: number
 }
@@ -163,14 +161,11 @@ export function openTestFolder() {
       checkCache()
       expect(watched(), 'files').toEqual(before)
       const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
-      return { code: exit, out: text(out), err: text(err), bytes: Buffer.concat(out), milliseconds, ended }
+      return { code: exit, out: text(out), err: text(err), ended }
     })()
     return {
-      pid,
       done,
       kill: (signal: Signal) => void child.kill(signal),
-      /** Types at its terminal. */
-      type: (keys: string) => void child.stdin?.write(keys),
       /** Resolves when standard error (in a terminal, the terminal) holds the text. */
       async waitForOutput(what: string | RegExp) {
         const said = () => text(options.terminal === undefined ? err : out)
