@@ -61,6 +61,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['api getQueue -F --include', /--field needs a value, but --include/],
   ],
   'a value that is wrong': [
+    [`pr land 7 ${at} --attempts 11`, /--attempts: '11' is not a whole number from 1 to 10/],
     [`queue update ${at} --set large=9007199254740993`, /--set: the number 9007199254740993/],
     ['api ../getQueue', /getQueue/],
     [`flaky report ${org} --limit 0`, /--limit/],
