@@ -4,6 +4,7 @@ import { createUsageError } from '../../src/cli/correct.ts'
 import { OtherWords } from '../../src/cli/other-words.ts'
 import { globalOptions, parseCommandLine, versionOption } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
+import { expectUsageError } from '../support/command-checks.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, type Setting, splitWords } from '../support/harness.ts'
 
@@ -13,8 +14,8 @@ import { mergeq, type Setting, splitWords } from '../support/harness.ts'
  */
 async function hintOf(line: string | readonly string[], setting: Setting = {}): Promise<string> {
   const env = { MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1', ...setting.env }
-  const { code, out, err } = await mergeq(line, { ...setting, env })
-  expect({ code, out }).toEqual({ code: 2, out: '' })
+  const { err, ...ran } = await mergeq(line, { ...setting, env })
+  expectUsageError({ err, ...ran })
   if (err.startsWith('{')) return JSON.parse(err).error.hint
   const [, ...hint] = err.trimEnd().split('\n')
   return hint.map(text => text.slice(2)).join('\n')

@@ -38,13 +38,7 @@ describe('a stored repository, where the checkout or the CI job has another one'
   ]
 
   test.each(places)('a change and a check are refused with both: %s', async (place, setting, origin) => {
-    for (const line of [
-      change,
-      check,
-      'queue pause --json',
-      'pr submit 7',
-      'flaky gate --max 0 --org acme',
-    ]) {
+    for (const line of [change, check, 'pr submit 7', 'flaky gate --max 0 --org acme']) {
       const { code, err, queue } = await queueOf(line, both, setting)
       expect({ code, queue }).toEqual({ code: 2, queue: undefined })
       expect(err).toContain(
@@ -131,16 +125,12 @@ describe('remotes of different repositories', () => {
     ['remote.origin.gh-resolved base\n', 'github.com/me/web main'],
     ['remote.origin.gh-resolved acme/web\n', 'github.com/acme/web main'],
   ])('gh repo set-default decides: %j', async (config, queue) => {
-    expect(await queueOf(change, named, inCheckout(fork, { config }))).toMatchObject({
-      code: 0,
-      err: '',
-      queue,
-    })
-    expect(await queueOf(read, named, inCheckout(fork, { config }))).toMatchObject({
-      code: 0,
-      err: '',
-      queue,
-    })
+    for (const line of [change, read])
+      expect(await queueOf(line, named, inCheckout(fork, { config }))).toMatchObject({
+        code: 0,
+        err: '',
+        queue,
+      })
   })
 
   // gh stores owner and name on the first remote where no remote has the repository, as in a clone of a fork.

@@ -3,7 +3,7 @@ import type { Sending } from './faulty-sandbox.ts'
 import type { Outcome } from './harness.ts'
 
 /** The settings of the queue file that the histories apply. */
-export const fileSettings = { concurrency: 5, batch: true }
+const fileSettings = { concurrency: 5, batch: true }
 
 /** What `queue apply --create` sends for a queue that is missing, in this order: it runs only with all its settings. */
 const steps = [

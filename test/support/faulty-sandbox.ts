@@ -20,7 +20,7 @@ import { isQueued, queueChanges } from './operations.ts'
 import { network, networkEnv } from './replaced-transport.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
-export interface VirtualClock {
+interface VirtualClock {
   now: number
   /** Ends at once, without an error, when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
@@ -91,7 +91,7 @@ export type ReadFault =
 const queueActs = { advance, fail, stall, doubt, push }
 
 /** What another client does is a change that a reading shows, or a pause. */
-export type ActName = OperationName | 'pause' | keyof typeof queueActs
+type ActName = OperationName | 'pause' | keyof typeof queueActs
 export const actNames: readonly ActName[] = [
   ...queueChanges.flatMap(({ name, operation }) =>
     operation.recovery?.readBack === undefined ? [] : [name],
@@ -290,7 +290,7 @@ function placePulls(queue: Queue, pulls: readonly (readonly [number: number, pul
  * The engine of the sandbox, with everything that became of its queues and pull requests, behind a layer that
  * loses, delays and replaces answers. The layer knows every sending of a change and what the engine did with it.
  */
-export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
+function faultySandbox(scenario: Scenario, clock: VirtualClock) {
   const start = clock.now
   const pulls = new Map<string, Version<Pull>[]>()
   const queues = new Map<string, Version<Settings>[]>()

@@ -11,7 +11,7 @@ export interface InProcessRequest {
   readonly body: string
 }
 
-export interface InProcessResponse {
+interface InProcessResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: string | Uint8Array

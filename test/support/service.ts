@@ -54,7 +54,7 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-export interface TestServerOptions {
+interface TestServerOptions {
   readonly tls?: Certificate
   /** Whether requests of this process need no connection. */
   readonly isInProcess?: boolean

@@ -5,12 +5,12 @@ import type { Certificate } from './certificates.ts'
 import { listening } from './service.ts'
 
 /** A proxy that was asked to CONNECT: to where, and with which headers. */
-export interface ConnectRequest {
+interface ConnectRequest {
   readonly target: string
   readonly headers: ReadonlyMap<string, string>
 }
 
-export interface TestProxy {
+interface TestProxy {
   readonly host: string
   readonly port: number
   readonly connectRequests: readonly ConnectRequest[]

@@ -121,6 +121,7 @@ describe('what is submitted again without a person', () => {
     ['CANCELLED', 'pr_pushed_to', 'any', false],
     ['CANCELLED', 'stacked_pr_member_merged', 'any', false],
     ['CANCELLED', 'user_requested', 'any', false],
+    ['CANCELLED', 'it_was_cancelled', 'any', false],
     ['CANCELLED', undefined, 'safe', false],
     ['FAILED', undefined, 'safe', false],
   ] as const)('%s with %s and %s: %s', (state, reason, resubmit, expected) => {
