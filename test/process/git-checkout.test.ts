@@ -98,6 +98,7 @@ function open(
   const context: Partial<SourceContext> = {
     host,
     changes,
+    give: (name, value) => `--${name} ${value}`,
     nameOf: name => `--${name}`,
     notify: async text => {
       if (!said.includes(text)) said.push(text)
