@@ -1,5 +1,5 @@
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
-import { formatDuration, joinTruncated } from '../values/format.ts'
+import { joinTruncated } from '../values/format.ts'
 import {
   isSameRepository,
   type Repository,
@@ -164,9 +164,7 @@ export async function listPullRequestHeads(
   const command = `git ls-remote ${plainAddress}, without the settings of the checkout,`
   if (result.timedOut === true || result.code !== 0) {
     const failure =
-      result.timedOut === true
-        ? `did not finish within ${formatDuration(lookupTimeLimit)}`
-        : `failed: ${describeGitFailure(result)}`
+      result.timedOut === true ? 'did not finish in time' : `failed: ${describeGitFailure(result)}`
     return `${command} ${failure}${await describeLeftOut(host)}`
   }
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
