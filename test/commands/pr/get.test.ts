@@ -164,3 +164,9 @@ test('of several, a script gets a record of each, of an unknown one, too, beside
   expect(JSON.parse(err).error).toMatchObject({ exit: 5, pr: 7 })
   expect((await print('-o csv')).out).toMatch(/^7,,.*pull\/7\r\n8,TESTING,.*pull\/8\r$/m)
 })
+
+test('what the service refuses was not "just submitted": only a 404 may be that', async () => {
+  const { code, err } = await mergeq(`pr get 9 ${where}`, { answer: () => ({ status: 400 }) })
+  expect(code).toBe(6)
+  expect(err).not.toContain('just submitted')
+})
