@@ -33,6 +33,7 @@ const shortRuns = [
  */
 const slowFiles = [
   'start/start',
+  'http/retries',
   'every-command/random-writes',
   'every-command/screens',
   'every-command/hostile-texts',

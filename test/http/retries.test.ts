@@ -274,7 +274,7 @@ test.each([
 describe('a server that accepts and stays silent', () => {
   const silent = () => new Promise<never>(() => undefined)
 
-  test.each(reads)('$line is repeated once, and as often as --retries says', async ({ line }) => {
+  test.concurrent.each(reads)('$line is repeated once, and as often as --retries says', async ({ line }) => {
     const limit = '--timeout 100ms'
     const usual = await run(`${line} ${limit}`, silent)
     expect({ code: usual.code, requests: usual.requests.length }).toEqual({ code: 7, requests: 2 })
