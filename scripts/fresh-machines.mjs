@@ -208,7 +208,8 @@ try {
     rows.push(row)
   }
 } finally {
-  if (spawnSync('id', [userName]).status === 0) output('userdel', userName)
+  // What a test started may still end: a user with a process is removed by force only.
+  if (spawnSync('id', [userName]).status === 0) output('userdel', '--force', userName)
 }
 console.log(`\n| machine | ${scripts.map(script => `npm run ${script}`).join(' | ')} |`)
 for (const row of rows) console.log(`| ${row.join(' | ')} |`)
