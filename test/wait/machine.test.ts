@@ -380,6 +380,12 @@ describe('what a reading shows', () => {
     if (visible !== undefined) expect(found.doubt?.mayBeVisible).toBe(visible)
   })
 
+  test('what may be visible stays so when the record from before the submission is shown again', () => {
+    const before = record('FAILED', -60)
+    const events = [attempt, unansweredAfter(before), reading(1, record('CANCELLED', 0)), reading(2, before)]
+    expect(run(due, events).item.attempt.doubt?.mayBeVisible).toBe(true)
+  })
+
   test('a submission that is not found counts as missing after three readings, whatever the grace period', () => {
     const missing = undated(0, undefined)
     const outcomes = [1, 2, 3].map(readings =>
