@@ -3,7 +3,7 @@ import { queueName, shortRepositoryName } from '../values/repository.ts'
 import type { Operation, Resource } from './operation.ts'
 
 /** What a change is about; a pull request that nobody named says how it was found. */
-export interface ChangeSubject extends Resource {
+interface ChangeSubject extends Resource {
   readonly guess?: string | undefined
 }
 

@@ -189,7 +189,7 @@ export interface Resource {
 }
 
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
-export type Route = `${'GET' | 'POST'} /${string}`
+type Route = `${'GET' | 'POST'} /${string}`
 
 export interface ReadBack {
   /** The change has all its params. */

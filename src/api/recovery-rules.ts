@@ -4,7 +4,7 @@ import { isSameSetting } from './operations/queue-settings.ts'
 import { changedWhen, type SentSeconds } from './service-clock.ts'
 
 /** What a reading after a lost change shows (docs/reference/network.md, "Write recovery"). */
-export interface WriteObservation extends SentSeconds {
+interface WriteObservation extends SentSeconds {
   /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined
   readonly sent: JsonObject

@@ -1,5 +1,5 @@
 /** Why a line is no target, as the end of a sentence, and what to do. */
-export interface LineProblem {
+interface LineProblem {
   readonly problem: string
   readonly hint: string
 }

@@ -13,7 +13,7 @@ import { renderTopic, topicItems, topics } from './topics.ts'
 type Words = readonly string[]
 
 /** What the words mean: a topic, a command or group, what a person should know, or the help in which they stand. */
-export type FoundHelp =
+type FoundHelp =
   | { readonly kind: 'topic'; readonly topic: keyof typeof topics }
   | { readonly kind: 'command'; readonly path: Words }
   | { readonly kind: 'text'; readonly text: string }

@@ -35,7 +35,7 @@ export const globalOptions: readonly Definition[] = [
 ]
 
 /** What is wrong with a command line; `word` is as it was typed. */
-export type Problem =
+type Problem =
   | { readonly kind: 'unknown-command' | 'unknown-option'; readonly word: string }
   | {
       readonly kind: 'missing-value'
@@ -121,7 +121,7 @@ function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
   }
 }
 
-export type RunnableCommandLine = ParsedCommandLine & { readonly command: RegisteredCommand }
+type RunnableCommandLine = ParsedCommandLine & { readonly command: RegisteredCommand }
 
 /** Reads a command line and loads its command, which `run` runs as the action of commander. */
 export async function parseCommandLine(

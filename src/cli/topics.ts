@@ -4,7 +4,7 @@ import { outputFormats } from '../output/output-formats.ts'
 import { otherVariables } from './command-doc.ts'
 import { type HelpOptions, type Item, Layout } from './help-layout.ts'
 
-export const listSettingVariables = (): readonly Item[] =>
+const listSettingVariables = (): readonly Item[] =>
   Object.values(settingDefinitions)
     .filter(({ env }) => env.length > 0)
     .map(({ flag, env, summary, default: value, defaultText = value }) => {

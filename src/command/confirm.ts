@@ -26,7 +26,7 @@ interface Confirmation {
 const maxLines = 10
 
 /** A pull request of a prompt; its record is undefined if it is not in the queue, and empty if it was not read. */
-export interface ListedPullRequest {
+interface ListedPullRequest {
   readonly pr: number
   readonly record: JsonObject | undefined
 }

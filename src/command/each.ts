@@ -103,7 +103,7 @@ export function outlastRateLimit(cli: Cli): void {
   if (cli.time === undefined && rateLimit !== undefined) rateLimit.isOutlasted = true
 }
 
-export interface RequestResult {
+interface RequestResult {
   readonly code: number
   readonly failure?: MergeqError | undefined
 }

@@ -130,7 +130,7 @@ const isCsvHeader = (line: string): boolean =>
   line === fieldsHeader || (/^[\w,. ]+$/.test(line) && /(?:^|,)(?:pr|prNumber)(?:,|$)/.test(line))
 
 /** Reads pull requests as they are typed, one a line, and the JSON, NDJSON, CSV and rows that mergeq prints. */
-export async function parsePullRequestItems(text: string): Promise<readonly PullRequestItem[]> {
+async function parsePullRequestItems(text: string): Promise<readonly PullRequestItem[]> {
   const document = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
   if (document !== undefined) return recordsOf(document).flatMap(itemOf)
   const lines = linesOf(text)

@@ -41,7 +41,7 @@ const withReadableTimes = (note: string): string =>
 /** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
 export type ListEnding = Pick<Screen, 'footer' | 'sentence'>
 
-export interface ListOptions extends Pick<ReadOptions, 'see'> {
+interface ListOptions extends Pick<ReadOptions, 'see'> {
   readonly columns: readonly Column[]
   /** The columns on a terminal, where they are others. */
   readonly screenColumns?: readonly Column[]

@@ -204,7 +204,7 @@ export const setOption = optionInput(
 )
 
 /** `--set` of a read is for few. */
-export const setDefinitions = (isChange: boolean) =>
+const setDefinitions = (isChange: boolean) =>
   setOption.definitions.map(definition => ({ ...definition, advanced: !isChange }))
 
 /** Returns the option that was typed: `api` has its own options for the fields of a body. */

@@ -29,7 +29,7 @@ export function parseBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-export interface SettingDefinition<T> {
+interface SettingDefinition<T> {
   /** The option, such as `--repo`; undefined for a setting without an option. */
   readonly flag?: string
   /** The key of the setting in a profile; undefined for a setting that cannot be stored. */

@@ -132,7 +132,7 @@ export interface Config {
 export type SettingsUse = 'changed' | 'profile created' | 'optional' | 'not needed'
 
 /** A read may guess between repositories, a change may not. */
-export interface ResolveOptions {
+interface ResolveOptions {
   readonly changes: boolean
   /** Whether the command passes or fails by what it reads: it reads what the CI job is about. False by default. */
   readonly checks?: boolean

@@ -80,7 +80,7 @@ interface TokenReading {
   readonly time: number
 }
 
-export interface TokenSource {
+interface TokenSource {
   readonly kind: 'variable' | 'file' | 'program' | 'store'
   /** The variable, the file, the program, or the file with the stored settings. */
   readonly from: string

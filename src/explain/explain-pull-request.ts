@@ -27,7 +27,7 @@ import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
-export type ExplanationVerdict = Explanation['verdict']
+type ExplanationVerdict = Explanation['verdict']
 
 export interface ExplainSources {
   readonly pr: number

@@ -18,9 +18,9 @@ import type { Finding, QueueAction } from './readiness.ts'
  * Why a queue does not move: `stalled` means that no listed pull request changed its state for an hour, and
  * `waiting` that pull requests are submitted, but none is ready.
  */
-export type QueueVerdict = QueueExplanation['verdict']
+type QueueVerdict = QueueExplanation['verdict']
 
-export interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranch' | 'nameOf'> {
+interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranch' | 'nameOf'> {
   /** Returns the command that does what concerns the queue, as the caller runs it. */
   commandFor(action: QueueAction): string
   readonly queue: JsonObject

@@ -64,7 +64,7 @@ export interface Host extends ServiceHost {
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What this process runs on: `version` is that of mergeq, `node` that of Node. */
-export interface Runtime {
+interface Runtime {
   readonly version: string
   readonly node: string
   readonly platform: string

@@ -10,7 +10,7 @@ import type { Attempt, ConnectionPool, createConnectionPools, sendOnce } from '.
 
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
-export interface HttpClientOptions
+interface HttpClientOptions
   extends AuthoritiesOptions,
     Pick<ServiceHost, 'clock' | 'random' | 'beforeRequests'> {
   /** The address of the proxy, in the place of that of the environment. */

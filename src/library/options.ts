@@ -17,7 +17,7 @@ import { integer, pullRequest, repository, type Type } from '../values/types.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
 
 /** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
-export type OptionReader = (value: unknown) => unknown
+type OptionReader = (value: unknown) => unknown
 
 type SettingOption = keyof CommonOptions & SettingKey
 

@@ -6,7 +6,7 @@ import { commandFits, textWidth, truncateLine } from './text-width.ts'
 import type { Screen, Writer } from './view.ts'
 
 /** The terminal that a frame is drawn for, and what is scrolled to. */
-export interface FrameOptions extends TableOptions {
+interface FrameOptions extends TableOptions {
   readonly rows: number
   /** The number of items above the first visible item. */
   readonly offset: number
@@ -14,7 +14,7 @@ export interface FrameOptions extends TableOptions {
   readonly scrollHint?: string
 }
 
-export interface Frame {
+interface Frame {
   /** The lines: at most as many as the terminal has rows, and narrower than the terminal. */
   readonly lines: readonly string[]
   /** The number of items above the first visible item, at most as many as leave the page full. */

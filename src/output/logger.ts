@@ -47,7 +47,7 @@ export interface Logger {
   withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean

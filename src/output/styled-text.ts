@@ -10,7 +10,7 @@ export const applyStyle = (text: string, style: Style | undefined, color = true)
   style === undefined || !color ? text : chalk[style](text)
 
 /** How a state looks on a terminal: its sign and its color, the same in every command. */
-export interface StateStyle {
+interface StateStyle {
   readonly sign: string
   readonly style: Style
 }

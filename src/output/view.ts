@@ -129,7 +129,7 @@ export const screenHeadings = {
   VALUE: 'shown',
 } as const
 
-export type ScreenHeading = keyof typeof screenHeadings
+type ScreenHeading = keyof typeof screenHeadings
 
 /** The fields whose columns are not `plain`. */
 const fieldFormats: readonly (readonly [format: ColumnFormat, fields: string])[] = [
@@ -167,7 +167,7 @@ const nameInCapitals = (name: string): string =>
 const formatOf = (name: string): ColumnFormat =>
   fieldFormats.find(([, fields]) => fields.split(' ').includes(name))?.[0] ?? 'plain'
 
-export const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
+const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
   show === undefined ? get(row, path) : show(row)
 
 export const cellsOf = (shown: readonly Column[], row: JsonObject): readonly (Json | undefined)[] =>

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-export type SeedParts = readonly (string | number)[]
+type SeedParts = readonly (string | number)[]
 
 /** Every response has data that earlier ones had, and other sandboxes of a process. */
 const digests = new Map<string, Buffer>()

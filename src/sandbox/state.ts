@@ -9,7 +9,7 @@ import { statusError } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
 import { createFailingTests, type SandboxTest } from './test-history.ts'
 
-export interface QueueRef {
+interface QueueRef {
   readonly repo: Repository
   readonly targetBranch: string
 }

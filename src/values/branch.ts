@@ -1,5 +1,5 @@
 /** Why a text is no name of a branch, without a full stop, and the branch that is probably meant. */
-export interface BranchProblem {
+interface BranchProblem {
   readonly problem: string
   readonly meant?: string | undefined
 }

@@ -7,7 +7,7 @@ import { branchParser, choiceParser, isUuid, textParser } from './text.ts'
 import { parseDuration, parseInterval, parseMoment, readInstant } from './time.ts'
 
 /** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
-export const maxInteger = 4_294_967_295
+const maxInteger = 4_294_967_295
 
 /** The largest number that JavaScript keeps exactly counts as no limit. */
 const rangeOf = (min: number, max: number): string =>

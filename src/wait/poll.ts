@@ -37,7 +37,7 @@ export async function readingOf<R>(read: () => Promise<R>): Promise<Reading<R>> 
 }
 
 /** Times are in milliseconds. */
-export interface PollOptions<T, R, J extends Judgement<T>> {
+interface PollOptions<T, R, J extends Judgement<T>> {
   /** What is waited for. */
   readonly items: readonly T[]
   /**

@@ -39,7 +39,7 @@ export interface RunOptions {
 }
 
 /** How a run ended: 128 and the number of the signal where one ended it, as a shell says it. */
-export interface ProcessResult extends CommandResult {
+interface ProcessResult extends CommandResult {
   /** The moment at which it ended. */
   readonly ended: number
 }

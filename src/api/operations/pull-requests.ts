@@ -195,7 +195,7 @@ const sentCommit: Type<string | false> = {
 /** A commit; a program may give `false` to send none. */
 const sentHead = mapped(sentCommit, sha => (sha === false ? sha : parseCommit(sha)))
 
-export const impactedTargetsRequest = defineOperation({
+const impactedTargetsRequest = defineOperation({
   route: 'POST /setImpactedTargets',
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
@@ -274,7 +274,7 @@ function parseState(word = ''): string {
   return stateName.parse(word.replaceAll('_', '-')).toUpperCase().replaceAll('-', '_')
 }
 
-export const pullRequestState: Type<string> = {
+const pullRequestState: Type<string> = {
   ...stateName,
   declaration: 'PullRequestState',
   parse: parseState,

@@ -70,7 +70,7 @@ export const testingResultsPage = defineOperation({
   pages: resultPages,
 })
 
-export const testOutcomes = ['passed', 'failed', 'interrupted', 'cancelled'] as const
+const testOutcomes = ['passed', 'failed', 'interrupted', 'cancelled'] as const
 
 const { repo, targetBranch } = testingResultsPage.params
 

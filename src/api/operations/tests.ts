@@ -111,7 +111,7 @@ export const failingTestsPage = defineOperation({
   ...pagesOfTests(testPages, 'the failing tests'),
 })
 
-export const quarantinedTestsPage = defineOperation({
+const quarantinedTestsPage = defineOperation({
   route: 'POST /flaky-tests/list-quarantined-tests',
   summary: 'Lists the quarantined tests of a repository.',
   isHostedOnly: true,

@@ -17,7 +17,7 @@ interface LookupOptions {
 }
 
 /** A pull request that no argument named. */
-export interface CurrentPullRequest {
+interface CurrentPullRequest {
   /** Its number, or a URL that a variable holds. */
   readonly reference: string
   /** How it was found, where neither a variable nor the CI job names it. */

@@ -14,7 +14,7 @@ export type RunKind = 'main' | 'bisection'
 /** Names, or `ALL` for every target (docs/reference/service.md, "setImpactedTargets"). */
 export type TargetSet = 'ALL' | ReadonlySet<string>
 
-export interface HeadCommit {
+interface HeadCommit {
   readonly sha: string
   /** Earlier head commits of the pull request, the oldest first. */
   readonly previousShas: readonly string[]
@@ -98,7 +98,7 @@ export interface Transition {
 }
 
 /** Minimum time in each state, and the length of time units. All values are the sandbox's own. */
-export interface Timings {
+interface Timings {
   /** NOT_READY, until the pull request is found to be mergeable. */
   readonly notReady: number
   /** TESTING: the mean length of a test run. */

@@ -10,7 +10,7 @@ const otherFile = new Error('another XML file')
 const rootTags: readonly string[] = ['testsuites', 'testsuite']
 
 /** The documents of a file; undefined for a file of a directory that is no JUnit XML. */
-export type JUnitContent = readonly JUnitResults[] | undefined
+type JUnitContent = readonly JUnitResults[] | undefined
 
 /**
  * Parses a JUnit XML file as a stream: only the failed tests are kept in memory. Throws a usage error that names

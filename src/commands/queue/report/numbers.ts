@@ -21,7 +21,7 @@ export type Part = {
   readonly share: number | null
 }
 
-export type TestingTime = {
+type TestingTime = {
   /** The number of test runs whose time is known. */
   readonly runs: number
   readonly p50Ms: number | null

@@ -118,7 +118,7 @@ export interface FileOptions {
   readonly set: JsonObject
 }
 
-export interface DescribedQueue {
+interface DescribedQueue {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
   /** The queue in messages: `main of acme/web`. */
