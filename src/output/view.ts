@@ -143,12 +143,21 @@ const fieldFormats: readonly (readonly [format: ColumnFormat, fields: string])[]
   ['prose', 'line live message series would'],
 ]
 
+const formatByField = new Map(
+  fieldFormats.flatMap(([format, fields]) => fields.split(' ').map(field => [field, format] as const)),
+)
+
 /** What a column has that other columns of its field do not have. */
 type ColumnOptions = Partial<Column> & { readonly title?: ScreenHeading }
 
 export function column(path: string, options: ColumnOptions = {}): Column {
   const name = path.replace(/^test\./, '')
-  return { title: headings[name] ?? nameInCapitals(name), path, format: formatOf(name), ...options }
+  return {
+    title: headings[name] ?? nameInCapitals(name),
+    path,
+    format: formatByField.get(name) ?? 'plain',
+    ...options,
+  }
 }
 
 /** Returns the columns of fields, each as its path, or with what it has besides. */
@@ -163,9 +172,6 @@ const nameInCapitals = (name: string): string =>
     .replaceAll(/[a-z0-9](?=[A-Z])/g, '$& ')
     .replaceAll('_', ' ')
     .toUpperCase()
-
-const formatOf = (name: string): ColumnFormat =>
-  fieldFormats.find(([, fields]) => fields.split(' ').includes(name))?.[0] ?? 'plain'
 
 const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
   show === undefined ? get(row, path) : show(row)
