@@ -9,6 +9,7 @@ export const reportedRange = ownRecord({
   end: 'string',
   complete: 'boolean',
   results: 'number',
+  // Results without a pull request or a time, which nothing counts.
   unreadable: 'number',
   runs: 'number',
   withoutRunId: 'number',
@@ -16,6 +17,7 @@ export const reportedRange = ownRecord({
   attempts: ownRecord({ results: 'number', merged: 'number', perMerged: 'number | null' }),
   outcomes: ownRecord({ passed: part, failed: part, interrupted: part, cancelled: part, other: part }),
   testingTime: ownRecord({
+    // Those whose time is known.
     runs: 'number',
     p50Ms: 'number | null',
     p90Ms: 'number | null',

@@ -17,7 +17,7 @@ import { keptDays, parseKeptRange, rangeBefore } from '../../values/kept-range.t
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
 import { parseMoment, toIso } from '../../values/time.ts'
 import { formatDate, type TimeRange } from '../../values/time-range.ts'
-import { type Measure, measures, shownMeasures, writtenMeasure } from './report/measures.ts'
+import { measures, shownMeasures, writtenMeasure } from './report/measures.ts'
 import { countResults, type RangeNumbers } from './report/numbers.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
@@ -163,7 +163,7 @@ async function readReport(
 }
 
 async function printReport({ main, before, notes }: Report, queue: Queue, cli: Cli): Promise<void> {
-  const rows: readonly Measure[] = measures(main.numbers, before?.numbers)
+  const rows = measures(main.numbers, before?.numbers)
   const shown = shownMeasures(rows)
   const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch }
   const table =

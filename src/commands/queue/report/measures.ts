@@ -1,118 +1,78 @@
 import type { JsonObject } from '../../../base/json.ts'
 import { formatDuration, formatInteger, formatRate } from '../../../values/format.ts'
-import type { Part, RangeNumbers } from './numbers.ts'
-
-/** A number of a report, the number that it is a part of, and both in the range before. */
-export interface Measure {
-  readonly [key: string]: string | number | null
-  readonly measure: string
-  /** What a person reads: a group of measures, and the measure. */
-  readonly group: string
-  readonly label: string
-  readonly value: number | null
-  readonly unit: string
-  readonly of: number
-  readonly ofUnit: string
-  readonly before: number | null
-  readonly beforeOf: number | null
-}
+import type { RangeNumbers } from './numbers.ts'
 
 type Reading = readonly [value: number | null, of: number]
 
-type Definition = readonly [
-  measure: string,
-  label: string,
-  unit: string,
-  ofUnit: string,
-  read: (numbers: RangeNumbers) => Reading,
-]
+type Row = readonly [measure: string, label: string, unit: string, ofUnit: string, ...Reading]
 
-const part = ({ count, of }: Part): Reading => [count, of]
-const rounded = (value: number): number => Math.round(value * 100) / 100
-const roundedOrNull = (value: number | null) => (value === null ? null : rounded(value))
-
-const leftAs = (name: keyof RangeNumbers['pullRequests']): Definition => [
-  `pull-requests-${name}`,
-  name,
-  'PRs',
-  'PRs',
-  ({ pullRequests }) => part(pullRequests[name]),
-]
-
-const endedAs = (name: keyof RangeNumbers['outcomes']): Definition => [
-  `runs-${name}`,
-  name,
-  'test runs',
-  'test runs',
-  ({ outcomes }) => part(outcomes[name]),
-]
-
-const bisected = (measure: string, label: string, name: keyof RangeNumbers['bisections']): Definition => [
-  measure,
-  label,
-  'test runs',
-  'test runs',
-  ({ bisections, runs }) => [bisections[name], runs],
-]
-
-const time = (name: string, key: 'p50Ms' | 'p90Ms' | 'maxMs'): Definition => [
-  `testing-time-${name}`,
-  name,
-  'ms',
-  'timed runs',
-  ({ testingTime }) => [testingTime[key], testingTime.runs],
-]
-
-const spentOn = (name: keyof RangeNumbers['notMerged']): Definition => [
-  `minutes-${name}`,
-  `in ${name} runs`,
-  'minutes',
-  'minutes',
-  ({ notMerged, minutes }) => [notMerged[name].minutes, minutes],
-]
-
-const groups: Readonly<Record<string, readonly Definition[]>> = {
-  'Pull requests': [
-    leftAs('merged'),
-    leftAs('failed'),
-    leftAs('cancelled'),
-    leftAs('queued'),
-    [
-      'attempts-per-merged',
-      'attempts per merge',
-      'attempts',
-      'merged PRs',
-      ({ attempts: { perMerged, merged } }) => [perMerged, merged],
+/** Returns the numbers of a range in groups, each with its label for a person and what it is a part of. */
+function measuresOf(numbers: RangeNumbers) {
+  const { pullRequests, attempts, outcomes, runs, bisections, testingTime, notMerged, minutes } = numbers
+  const groups: Readonly<Record<string, readonly Row[]>> = {
+    'Pull requests': [
+      ...Object.entries(pullRequests).map(
+        ([name, { count, of }]): Row => [`pull-requests-${name}`, name, 'PRs', 'PRs', count, of],
+      ),
+      [
+        'attempts-per-merged',
+        'attempts per merge',
+        'attempts',
+        'merged PRs',
+        attempts.perMerged,
+        attempts.merged,
+      ],
     ],
-  ],
-  'Test runs': [
-    endedAs('passed'),
-    endedAs('failed'),
-    endedAs('interrupted'),
-    endedAs('cancelled'),
-    endedAs('other'),
-    bisected('batches-split', 'batches split', 'batchesSplit'),
-    bisected('runs-in-bisection', 'in bisections', 'runs'),
-  ],
-  Time: [
-    time('p50', 'p50Ms'),
-    time('p90', 'p90Ms'),
-    time('max', 'maxMs'),
-    spentOn('failed'),
-    spentOn('interrupted'),
-    spentOn('cancelled'),
-  ],
+    'Test runs': [
+      ...Object.entries(outcomes).map(
+        ([name, { count, of }]): Row => [`runs-${name}`, name, 'test runs', 'test runs', count, of],
+      ),
+      ['batches-split', 'batches split', 'test runs', 'test runs', bisections.batchesSplit, runs],
+      ['runs-in-bisection', 'in bisections', 'test runs', 'test runs', bisections.runs, runs],
+    ],
+    Time: [
+      ['testing-time-p50', 'p50', 'ms', 'timed runs', testingTime.p50Ms, testingTime.runs],
+      ['testing-time-p90', 'p90', 'ms', 'timed runs', testingTime.p90Ms, testingTime.runs],
+      ['testing-time-max', 'max', 'ms', 'timed runs', testingTime.maxMs, testingTime.runs],
+      ...Object.entries(notMerged).map(
+        ([name, spent]): Row => [
+          `minutes-${name}`,
+          `in ${name} runs`,
+          'minutes',
+          'minutes',
+          spent.minutes,
+          minutes,
+        ],
+      ),
+    ],
+  }
+  return Object.entries(groups).flatMap(([group, rows]) =>
+    rows.map(([measure, label, unit, ofUnit, value, of]) => ({
+      group,
+      measure,
+      label,
+      unit,
+      ofUnit,
+      value,
+      of,
+    })),
+  )
 }
 
 /** Returns the numbers of a range as rows, each beside that of the range before. */
-export const measures = (main: RangeNumbers, earlier: RangeNumbers | undefined): readonly Measure[] =>
-  Object.entries(groups).flatMap(([group, definitions]) =>
-    definitions.map(([measure, label, unit, ofUnit, read]) => {
-      const [value, of] = read(main)
-      const [before, beforeOf] = earlier === undefined ? [null, null] : read(earlier)
-      return { measure, group, label, value, unit, of, ofUnit, before, beforeOf }
-    }),
-  )
+export function measures(main: RangeNumbers, earlier: RangeNumbers | undefined) {
+  const before = earlier === undefined ? [] : measuresOf(earlier)
+  return measuresOf(main).map((measure, index) => ({
+    ...measure,
+    before: before[index]?.value ?? null,
+    beforeOf: before[index]?.of ?? null,
+  }))
+}
+
+type Measure = ReturnType<typeof measures>[number]
+
+const rounded = (value: number): number => Math.round(value * 100) / 100
+const roundedOrNull = (value: number | null) => (value === null ? null : rounded(value))
 
 /** Returns a row for scripts: exact numbers are compared, and rounded where they are written. */
 export const writtenMeasure = ({

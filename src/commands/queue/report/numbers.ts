@@ -1,66 +1,19 @@
 // What the finished test runs of a range say about a queue (docs/reference/cli.md, "Reports of a queue").
+import type { Infer } from '../../../api/operations/fields.ts'
+import type { reportedRange } from '../../../api/operations/queue-report-record.ts'
 import { getNumber, getString, type JsonObject } from '../../../base/json.ts'
 import type { TimeRange } from '../../../values/time-range.ts'
 
-/** How a test run ended for one of its pull requests. */
-interface Result {
-  readonly pr: number
-  readonly run: string
-  readonly endedAt: number
-  readonly outcome: string
-  readonly conclusion: string
-  readonly bisection: string
-  /** In milliseconds; undefined where the service does not say it. */
-  readonly duration: number | undefined
-}
-
-/** A part of something that was counted; `share` is null where nothing was. */
-export type Part = {
-  readonly count: number
-  readonly of: number
-  readonly share: number | null
-}
-
-type TestingTime = {
-  /** The number of test runs whose time is known. */
-  readonly runs: number
-  readonly p50Ms: number | null
-  readonly p90Ms: number | null
-  readonly maxMs: number | null
-}
-
-type Spent = {
-  readonly runs: number
-  readonly minutes: number
-}
-
 /** The numbers of a range, as JSON. */
-export type RangeNumbers = {
-  /** Results that were counted: one for each pull request and attempt. */
-  readonly results: number
-  /** Results without a pull request or a time, which nothing counts. */
-  readonly unreadable: number
-  /** Test runs: results with the same `testRunId` are one, and one without it is one. */
-  readonly runs: number
-  readonly withoutRunId: number
-  /** Each pull request once: as it left the queue last, `queued` if that is not known yet. */
-  readonly pullRequests: Readonly<Record<'merged' | 'failed' | 'cancelled' | 'queued', Part>>
-  readonly attempts: {
-    readonly results: number
-    readonly merged: number
-    readonly perMerged: number | null
-  }
-  readonly outcomes: Readonly<Record<'passed' | 'failed' | 'interrupted' | 'cancelled' | 'other', Part>>
-  readonly testingTime: TestingTime
-  /** The testing time of all runs. */
-  readonly minutes: number
-  readonly notMerged: Readonly<Record<'failed' | 'interrupted' | 'cancelled', Spent>>
-  readonly bisections: { readonly batchesSplit: number; readonly runs: number }
-}
+export type RangeNumbers = Omit<Infer<typeof reportedRange>, 'start' | 'end' | 'complete'>
+
+/** How a test run ended for one of its pull requests. */
+type Result = NonNullable<ReturnType<typeof readResult>>
 
 const word = (record: JsonObject, key: string): string => (getString(record, key) ?? '').toLowerCase()
 
-function readResult(record: JsonObject, index: number): Result | undefined {
+/** Undefined without a pull request or a time: nothing counts such a result. */
+function readResult(record: JsonObject, index: number) {
   const [pr, endedAt] = [getNumber(record, 'prNumber'), Date.parse(getString(record, 'endedAt') ?? '')]
   if (pr === undefined || Number.isNaN(endedAt)) return undefined
   const duration = getNumber(record, 'testingDurationMs')
@@ -72,6 +25,7 @@ function readResult(record: JsonObject, index: number): Result | undefined {
     outcome: word(record, 'outcome'),
     conclusion: word(record, 'cycleConclusion'),
     bisection: word(record, 'bisection'),
+    /** In milliseconds; undefined where the service does not say it. */
     duration: duration !== undefined && duration >= 0 ? duration : undefined,
   }
 }
@@ -89,7 +43,8 @@ function groupBy<K>(
   return groups
 }
 
-const share = (count: number, of: number): Part => ({ count, of, share: of === 0 ? null : count / of })
+/** A part of something that was counted; `share` is null where nothing was. */
+const share = (count: number, of: number) => ({ count, of, share: of === 0 ? null : count / of })
 
 /** How a pull request left the queue. A merge is final; otherwise its newest result decides. */
 function conclusionOf(results: readonly Result[]): string {
@@ -136,7 +91,7 @@ export function countResults(records: readonly JsonObject[], { start, end }: Tim
   const ended = (name: string) => share(runs.filter(({ outcome }) => outcome === name).length, runs.length)
   const sum = (some: readonly { readonly duration: number | undefined }[]) =>
     inMinutes(some.reduce((total, { duration = 0 }) => total + duration, 0))
-  const spent = (name: string): Spent => {
+  const spent = (name: string) => {
     const some = runs.filter(({ outcome }) => outcome === name)
     return { runs: some.length, minutes: sum(some) }
   }
