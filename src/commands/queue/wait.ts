@@ -1,3 +1,4 @@
+import { callOperation } from '../../api/call.ts'
 import { type Infer, oneOf, ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -10,17 +11,51 @@ import { option } from '../../command/inputs.ts'
 import { explainNotFound } from '../../command/send.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
+import { reportStop, ringBell, SignsOfLife, withTimes } from '../../command/waits.ts'
 import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
-import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
+import { canResume, isKnownState, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
 import { choice } from '../../values/types.ts'
-import type { WaitEnd } from '../../wait/wait-state.ts'
+import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll } from '../../wait/poll.ts'
+import { readEach } from '../../wait/read-each.ts'
+import type { Judgement, WaitEnd } from '../../wait/wait-state.ts'
 import { printSelection, selectQueuesToWait, severalQueues, unlessSeveral } from './shared/all-queues.ts'
-import { type QueueCondition, queueConditions } from './wait/judge.ts'
-import type { QueueProgress } from './wait/wait-for-queue.ts'
+
+/** The conditions that a wait for a queue can have as its goal (docs/reference/cli.md, "Waiting"). */
+const queueConditions = ['idle', 'empty'] as const
+type QueueCondition = (typeof queueConditions)[number]
+
+/** Returns the states in a queue that are not known; `-` for an entry without one. */
+const unknownStates = (queue: JsonObject): readonly string[] =>
+  getArray(queue, 'enqueuedPullRequests')
+    .map(stateOf)
+    .filter(state => !isKnownState(state))
+    .map(state => state || '-')
+
+/**
+ * Returns `reached` for a queue that meets a condition, `pending` for one that cannot become empty until it is
+ * resumed, and undefined for one to wait for.
+ */
+export function queueOutcome(
+  queue: JsonObject,
+  condition: QueueCondition,
+): 'reached' | 'pending' | undefined {
+  const queueState = stateOf(queue)
+  const states = getArray(queue, 'enqueuedPullRequests').map(stateOf)
+  const isPaused = queueState === 'PAUSED'
+  const hasPassed = states.includes('TESTS_PASSED')
+  if (condition === 'idle') {
+    // An unknown state may mean that something is tested.
+    const isBusy = states.includes('TESTING') || unknownStates(queue).length > 0
+    return isBusy || (hasPassed && !isPaused) ? undefined : 'reached'
+  }
+  if (states.length === 0) return 'reached'
+  const isHeld = (canResume(queueState) && states.includes('PENDING')) || (isPaused && hasPassed)
+  return isHeld ? 'pending' : undefined
+}
 
 export const queueWaitRecord = ownRecord({
   type: oneOf('result'),
@@ -49,6 +84,19 @@ const queueWaitInputs = {
   interval: waitInputs.interval,
   giveUpAfter: waitInputs.giveUpAfter,
   noBell: waitInputs.noBell,
+}
+
+/** How the wait for one of the queues stands, or has ended. */
+interface QueueProgress {
+  readonly place: Queue
+  /** Undefined before the first reading. */
+  readonly queue?: JsonObject | undefined
+  /** How many readings in a row showed nothing new. */
+  readonly unchanged: number
+  /** Undefined while the wait goes on. */
+  readonly end?: WaitEnd | undefined
+  /** How long the wait has lasted, in milliseconds. */
+  readonly elapsed: number
 }
 
 type Ended = QueueProgress & { readonly end: WaitEnd }
@@ -99,6 +147,104 @@ const errorsOf = (results: readonly Ended[], cli: Cli): Promise<readonly MergeqE
     }),
   )
 
+/** Times are in milliseconds. */
+interface QueueWait {
+  readonly queues: readonly Queue[]
+  readonly until: QueueCondition
+  readonly interval: number | 'auto'
+  readonly giveUpAfter: number
+  /** Returns what a person calls a queue. */
+  nameOf(queue: Queue): string
+}
+
+/** The time between two readings for each queue, with the interval `auto`, in milliseconds. */
+const timePerQueue = 250
+
+/**
+ * Reads queues until the wait for each is over, and says what changes. Returns how each ended, in their order. Throws
+ * only when a signal interrupts the command.
+ */
+async function waitForQueues(
+  { queues, until, interval, giveUpAfter, nameOf }: QueueWait,
+  cli: Cli,
+): Promise<readonly Ended[]> {
+  const { host, logger } = cli
+  const client = cli.client()
+  const time = timeOfWait(cli)
+  const signs = new SignsOfLife(time, cli)
+  const items: readonly QueueProgress[] = queues.map(place => ({ place, unchanged: 0, elapsed: 0 }))
+  const progress = new Map(items.map(item => [item.place, item]))
+  /** Returns how the queues stand that are waited for: that of one, or the number of several. */
+  const describeRest = (describeOne: (one: QueueProgress) => string) => {
+    const rest = [...progress.values()].filter(({ end }) => end === undefined)
+    const [first] = rest
+    return rest.length === 1 && first !== undefined
+      ? describeOne(first)
+      : `${rest.length} of ${pluralize(queues.length, 'queue')}, which are not ${until} yet.`
+  }
+  const reportChange = async (change: QueueProgress) => {
+    const isResult = change.end !== undefined && (queues.length > 1 || drawsResults(cli))
+    if (logger.hasSpinner || isResult) return
+    signs.noteOutput()
+    await logger.info(describe(change))
+  }
+  const read = async ({ place }: QueueProgress): Promise<JsonObject> => {
+    const options = { limits: limitsOfReading(time) }
+    const { response } = await callOperation(client, getQueue, place, options)
+    return response.records[0] ?? {}
+  }
+  await poll<QueueProgress, JsonObject, Judgement<QueueProgress>>({
+    items,
+    read: items => readEach(items, read, time),
+    judge({ place, queue: before, unchanged }, queue) {
+      const isUnchanged = before !== undefined && summarizeQueue(before) === summarizeQueue(queue)
+      const outcome = queueOutcome(queue, until)
+      return {
+        item: { place, queue, unchanged: isUnchanged ? unchanged + 1 : 0, elapsed: time.elapsed() },
+        end: outcome && { outcome },
+      }
+    },
+    schedule: ({ unchanged }, failures) =>
+      interval === 'auto'
+        ? Math.max(
+            backOff(automaticDelay({ unchanged }), failures, host.random()),
+            queues.length * timePerQueue,
+          )
+        : interval,
+    limit: time,
+    giveUpAfter: giveUpLimit(giveUpAfter, time, client),
+    differInAccess: queues.length > 1,
+    host,
+    async onChange(judgements) {
+      for (const { item, end } of judgements) {
+        const { place, queue, unchanged } = item
+        const isChanged = progress.get(place)?.queue !== queue && unchanged === 0
+        const next = { ...item, end, elapsed: time.elapsed() }
+        progress.set(place, next)
+        if (queue === undefined || !isChanged) continue
+        await reportChange(next)
+        if (until === 'idle')
+          for (const state of unknownStates(queue))
+            await logger.warnOnce(`Unknown state ${state}; a queue with it does not count as idle.`)
+      }
+      return true
+    },
+    onOutage: (text, isOver) => signs.reportOutage(text, isOver),
+    sleep: delay => signs.sleep(delay, () => describeRest(describe)),
+    during(rounds) {
+      const textOf = (one: QueueProgress) => `${nameOf(one.place)}: ${summaryOf(one.queue).toLowerCase()}`
+      const times = () => ({ elapsed: time.elapsed(), limit: time.waitLimit })
+      const line = (columns: number) =>
+        withTimes([{ pieces: [describeRest(textOf)], rank: 0 }], times(), columns)
+      return logger.withSpinner(line, rounds)
+    },
+  }).catch(async error => {
+    throw await reportStop(toMergeqError(error), 'Stopped waiting.', cli)
+  })
+  await ringBell(time, cli)
+  return [...progress.values()].map(each => ({ ...each, end: each.end ?? { outcome: 'pending' } }))
+}
+
 export const definition = command({
   name: 'queue wait',
   summary: 'Wait until a queue is idle or empty',
@@ -122,46 +268,12 @@ export const definition = command({
   async run({ queue: place, file, until, interval, giveUpAfter }, cli) {
     if (cli.options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
     if (cli.options.dryRun) return printSelection(file, cli)
-    const { logger } = cli
-    const client = cli.client()
-    const time = timeOfWait(cli)
     const queues = place === undefined ? await selectQueuesToWait(file, cli) : [place]
-    const isOne = queues.length === 1
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
-    const { waitForQueues } = await import('./wait/wait-for-queue.ts')
-    const { reportStop, ringBell, SignsOfLife, withTimes } = await import('../../command/waits.ts')
-    const signs = new SignsOfLife(time, cli)
-    /** Returns how the queues stand that are waited for: that of one, or the number of several. */
-    const describeRest = (all: readonly QueueProgress[], describeOne: (one: QueueProgress) => string) => {
-      const rest = all.filter(({ end }) => end === undefined)
-      const [first] = rest
-      return rest.length === 1 && first !== undefined
-        ? describeOne(first)
-        : `${rest.length} of ${pluralize(all.length, 'queue')}, which are not ${until} yet.`
-    }
-    const results = await waitForQueues({ queues, until, interval, giveUpAfter, time }, client, {
-      async reportChange(progress) {
-        const isResult = progress.end !== undefined && (!isOne || drawsResults(cli))
-        if (logger.hasSpinner || isResult) return
-        signs.noteOutput()
-        await logger.info(describe(progress))
-      },
-      reportOutage: (text, isOver) => signs.reportOutage(text, isOver),
-      sleep: (delay, all) => signs.sleep(delay, () => describeRest(all, describe)),
-      during(all, rounds) {
-        const textOf = (one: QueueProgress) => `${nameOf(one.place)}: ${summaryOf(one.queue).toLowerCase()}`
-        const times = () => ({ elapsed: time.elapsed(), limit: time.waitLimit })
-        const line = (columns: number) =>
-          withTimes([{ pieces: [describeRest(all(), textOf)], rank: 0 }], times(), columns)
-        return logger.withSpinner(line, rounds)
-      },
-    }).catch(async error => {
-      throw await reportStop(toMergeqError(error), 'Stopped waiting.', cli)
-    })
-    await ringBell(time, cli)
+    const results = await waitForQueues({ queues, until, interval, giveUpAfter, nameOf }, cli)
     for (const each of results) {
       if (each.end.outcome === 'pending' && cli.results !== 'screen')
-        await logger.warn(
+        await cli.logger.warn(
           `The queue for ${queueName(each.place)} is not ${until}: ${summaryOf(each.queue).toLowerCase()}.`,
         )
       await cli.printer.add(resultOf(each, nameOf(each.place), until, cli))

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { queueOutcome } from '../../../src/commands/queue/wait.ts'
 import { pollSeconds, runWithHistory } from '../../support/pr-wait.ts'
+import { entry, queue } from '../../support/queue-watch.ts'
 
 const draining = {
   queue: [[0, 'draining']] as const,
@@ -112,4 +114,22 @@ describe('`queue wait`', () => {
     const { err } = await runWithHistory('queue wait --timeout 12m', { pulls: { 7: 'TESTING' } })
     expect(err.match(/ \d+ minutes for main .* 1 queued\.$/gm)).toHaveLength(2)
   })
+})
+
+test.each([
+  ['RUNNING', [], 'reached', 'reached'],
+  ['RUNNING', ['TESTING', 'PENDING'], undefined, undefined],
+  ['RUNNING', ['TESTS_PASSED'], undefined, undefined],
+  ['RUNNING', ['PENDING'], 'reached', undefined],
+  ['RUNNING', ['PENDING_FAILURE'], 'reached', undefined],
+  ['RUNNING', ['PUZZLED'], undefined, undefined],
+  ['PAUSED', ['TESTING'], undefined, undefined],
+  ['PAUSED', ['TESTS_PASSED'], 'reached', 'pending'],
+  ['PAUSED', ['TESTING', 'PENDING'], undefined, 'pending'],
+  ['DRAINING', ['TESTS_PASSED'], undefined, undefined],
+  ['draining', ['tests_passed', 'pending'], undefined, 'pending'],
+  ['SWITCHING_MODES', ['PENDING'], 'reached', undefined],
+])('a queue that is %s with %j: idle %s, empty %s', (state, states, idle, empty) => {
+  const document = queue(state, ...states.map((each, index) => entry(index + 1, each)))
+  expect([queueOutcome(document, 'idle'), queueOutcome(document, 'empty')]).toEqual([idle, empty])
 })
