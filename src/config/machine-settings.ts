@@ -22,20 +22,17 @@ async function readMachineDocument(
   try {
     const file = await files.openSettings(path, maxStoreSize, parse)
     if (file === undefined) return {}
-    const { owner, mode } = file
+    const { document, owner, mode } = file
     if (owner !== 0) throw refuse(`the file belongs to the user ${owner}, not to root`, restrict)
     if (isWritableByOthers(mode)) {
       const bits = mode.toString(8).padStart(3, '0')
       throw refuse(`others than root can change the file (mode ${bits})`, restrict)
     }
-    const profiles = file.get('profiles')
-    const owners = isObject(profiles) ? Object.values(profiles) : []
-    if (
-      file.get('tokens') !== undefined ||
-      owners.some(each => isObject(each) && Object.hasOwn(each, 'tokens'))
-    )
+    const { profiles } = document
+    const owners = [document, ...(isObject(profiles) ? Object.values(profiles) : [])]
+    if (owners.some(each => isObject(each) && Object.hasOwn(each, 'tokens')))
       throw refuse('they contain tokens', 'Remove "tokens" from the file. For a token, use "token-command".')
-    return { profiles: profiles ?? {} }
+    return document
   } catch (error) {
     if (isMergeqError(error)) throw error
     throw refuse(error instanceof Error ? error.message : String(error), 'Fix the file.')

@@ -1,7 +1,7 @@
-import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../base/errors.ts'
+import { type MergeqError, toMergeqError, usageError, withName } from '../base/errors.ts'
 import { isObject, type Json, type JsonObject, parseJson } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
-import type { Host, ServiceHost, SettingsFile } from '../host/host.ts'
+import type { ServiceHost, SettingsFile } from '../host/host.ts'
 import { maxStoreSize } from '../values/limits.ts'
 import { hintWithSuggestion } from '../values/similar-name.ts'
 import { shellWord } from '../values/suggested-command.ts'
@@ -62,7 +62,9 @@ function requireForm(document: JsonObject): void {
   }
 }
 
-function requireStorePath(path: string | undefined): string {
+/** Returns the path of the stored settings. Throws a usage error when there is no directory for them. */
+export function storeFile({ settings }: { readonly settings: { readonly store: Store } }): string {
+  const { path } = settings.store
   if (path !== undefined) return path
   throw usageError(
     'There is no configuration directory.',
@@ -70,21 +72,14 @@ function requireStorePath(path: string | undefined): string {
   )
 }
 
-/** Returns the path of the stored settings. Throws a usage error when there is no directory for them. */
-export const storeFile = ({ settings }: { readonly settings: { readonly store: Store } }): string =>
-  requireStorePath(settings.store.path)
-
 export const restrictCommand = ({ path = '' }: Store): string => `chmod 600 ${shellWord(path)}`
 
 /** Returns the stored settings. The file is read once, on demand, and never created or changed. */
 export function openStore(host: ServiceHost): Store {
   const path = configFile(host)
-  let reading: Promise<JsonObject> | undefined
   let isModeTaken = false
-  const read = () => {
-    reading ??= path === undefined ? Promise.resolve({}) : readMembers(host, path)
-    return reading
-  }
+  const readFile = memoize(async () => (path === undefined ? undefined : openFile(host, path, path)))
+  const read = async () => (await readFile())?.document ?? {}
   const readMachine = memoize(() => readMachineFile(host))
   return {
     path,
@@ -96,9 +91,9 @@ export function openStore(host: ServiceHost): Store {
         .then(() => undefined, toMergeqError),
     async takeSharedMode() {
       // Windows has no such modes.
-      if (isModeTaken || path === undefined || host.runtime.platform === 'win32') return undefined
+      if (isModeTaken || host.runtime.platform === 'win32') return undefined
       isModeTaken = true
-      const mode = (await host.files.mode(path)) ?? 0
+      const { mode = 0 } = (await readFile()) ?? {}
       return (mode & 0o044) === 0 ? undefined : mode.toString(8).padStart(3, '0')
     },
   }
@@ -110,18 +105,12 @@ async function readMachineFile(host: ServiceHost): Promise<MachineSettings | und
   return (await import('./machine-settings.ts')).readMachineSettings(host, parseDocument)
 }
 
-/** Returns what mergeq uses of the settings file; nothing when there is no file. Throws the error of `openFile`. */
-async function readMembers(host: ServiceHost, path: string): Promise<JsonObject> {
-  const file = await openFile(host, path, path)
-  return { profiles: file?.get('profiles') ?? {}, tokens: file?.get('tokens') ?? {} }
-}
-
-/** Returns the whole document of the settings file, an empty one when there is no file. Throws the error of `openFile`. */
-const readDocument = async (host: ServiceHost, target: string, path: string): Promise<JsonObject> =>
-  (await openFile(host, target, path))?.store ?? {}
-
 /** Opens the settings file, if there is one; `target` is the file behind the link `path`. */
-async function openFile(host: ServiceHost, target: string, path: string): Promise<SettingsFile | undefined> {
+export async function openFile(
+  host: ServiceHost,
+  target: string,
+  path: string,
+): Promise<SettingsFile | undefined> {
   try {
     return await host.files.openSettings(target, maxStoreSize, parseDocument)
   } catch (error) {
@@ -132,40 +121,7 @@ async function openFile(host: ServiceHost, target: string, path: string): Promis
   }
 }
 
-/**
- * Changes the stored settings: under a lock, the new document is written to a file of mode 0600 beside the
- * old file, read back, compared, and renamed over the old file. After any error the old file is unchanged
- * (docs/reference/network.md, "Files"). Members that `change` does not touch are kept, unknown ones too. An
- * unreadable file is never overwritten. Throws a usage error without a directory for settings, and an output
- * error when the file cannot be written.
- */
-export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
-  const path = requireStorePath(configFile(host))
-  const { formatDocument, replaceLocked, withLock } = await import('./store-update.ts')
-  try {
-    await host.files.createDirectory(parentDirectory(path))
-    const target = await host.files.resolveLink(path)
-    // An unreadable file is refused first: no lock is created beside a device.
-    await readDocument(host, target, path)
-    await withLock(target, host, async () => {
-      const document = change(await readDocument(host, target, path))
-      if (formatDocument(document).length > maxStoreSize)
-        throw usageError(
-          'The settings file would become too large.',
-          'Nothing was changed. Remove settings that are not needed with config unset.',
-        )
-      await replaceLocked(parentDirectory(target), target.replace(/^.*[\\/]/s, ''), document, host)
-    })
-  } catch (error) {
-    if (isMergeqError(error)) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new MergeqError('output', `The settings file ${path} could not be written: ${reason}.`, {
-      hint: 'Nothing was changed. Check the directory and the free disk space, or set MERGEQ_CONFIG_DIR to another directory.',
-    })
-  }
-}
-
-const sectionOf = (document: JsonObject, name: string): JsonObject => {
+export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const section = Object.hasOwn(document, name) ? document[name] : undefined
   return isObject(section) ? section : {}
 }
@@ -207,21 +163,6 @@ export function requireStorable(name: SettingKey, value: string): void {
 export const valueNamesOf = (profile: JsonObject): readonly string[] =>
   Object.keys(profile).filter(key => key !== 'tokens')
 
-/** Replaces the stored values of a profile with the result of `change`. One with a name is gone without a value. */
-export const updateProfile = (
-  host: Host,
-  name: string,
-  change: (values: JsonObject) => JsonObject,
-): Promise<void> =>
-  updateStore(host, document => {
-    const profiles = sectionOf(document, 'profiles')
-    const { [name]: before, ...others } = profiles
-    const values = change(isObject(before) ? before : {})
-    const hasTokens = Object.keys(sectionOf(values, 'tokens')).length > 0
-    const isKept = name === 'default' || hasTokens || valueNamesOf(values).length > 0
-    return { ...document, profiles: isKept ? { ...profiles, [name]: values } : others }
-  })
-
 /** A value of a profile as it is stored, and where, for messages: `timeout in /home/ann/.config/mergeq/config.json`. */
 interface StoredValue {
   readonly value: string
@@ -256,19 +197,6 @@ export async function storedTokens(store: Store, profile: string): Promise<JsonO
   requireName(profile, await profileNames(store))
   const document = await store.read()
   return sectionOf(profile === 'default' ? document : sectionOf(profilesIn(document), profile), 'tokens')
-}
-
-/** Replaces the tokens of a profile with the result of `change`, and sets values of a profile with a name. */
-export function updateTokens(
-  host: Host,
-  profile: string,
-  change: (tokens: JsonObject) => JsonObject,
-  values: JsonObject = {},
-): Promise<void> {
-  const changeIn = (owner: JsonObject) => ({ ...owner, tokens: change(sectionOf(owner, 'tokens')) })
-  return profile === 'default'
-    ? updateStore(host, changeIn)
-    : updateProfile(host, profile, owner => ({ ...changeIn(owner), ...values }))
 }
 
 /**

@@ -55,8 +55,7 @@ async function openSettings(
   const stat = requireSmallFile(path, maxBytes)
   if (stat === undefined) return undefined
   const { readSettings } = await import('./settings-file.ts')
-  const { get, store } = readSettings(path, parse)
-  return { get, store, owner: stat.uid, mode: stat.mode & 0o777 }
+  return { document: readSettings(path, parse), owner: stat.uid, mode: stat.mode & 0o777 }
 }
 
 /** The size of the pieces of a file, in bytes. */
@@ -171,11 +170,6 @@ async function resolveLink(path: string): Promise<string> {
   throw new Error('it is a circular link')
 }
 
-async function readMode(path: string): Promise<number | undefined> {
-  const stat = statIfPresent(path)
-  return stat && stat.mode & 0o777
-}
-
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
@@ -204,14 +198,36 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
   if (existing?.isFile() === false) throw new Error('it is not a regular file')
   if (existing === undefined && target !== path) throw new Error('it is a link to a file that does not exist')
   const temporaryFile = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.new`)
-  try {
+  replaceBy(temporaryFile, target, text, () => {
     writeFileSync(temporaryFile, text, { flag: 'wx', mode })
     if (existing !== undefined) chmodSync(temporaryFile, existing.mode)
+  })
+}
+
+/** Renames a file over another one, after `write` has written it. */
+function replaceBy(temporaryFile: string, target: string, text: string, write: () => void): void {
+  try {
+    write()
     requireText(temporaryFile, text)
     renameSync(temporaryFile, target)
   } finally {
     rmSync(temporaryFile, { force: true })
   }
+}
+
+async function replaceSettings(
+  path: string,
+  document: JsonObject,
+  format: (document: JsonObject) => string,
+): Promise<void> {
+  const prefix = `${basename(path)}.`
+  // Removes the files of a process that died, which may contain a token.
+  for (const name of readdirSync(dirname(path)))
+    if (name.startsWith(prefix) && /\.new(?:\.tmp-\w+)?$/.test(name))
+      rmSync(join(dirname(path), name), { force: true })
+  const { writeSettings } = await import('./settings-file.ts')
+  const temporaryFile = `${path}.${crypto.randomUUID()}.new`
+  replaceBy(temporaryFile, path, format(document), () => writeSettings(temporaryFile, document, format))
 }
 
 /** Throws an error if a file does not have the text that was written: a full disk may truncate it without an error. */
@@ -247,16 +263,12 @@ export const files: Files = {
   read: readText,
   readOnce,
   openSettings,
-  writeSettings: async (path, document, format) =>
-    (await import('./settings-file.ts')).writeSettings(path, document, format),
+  replaceSettings,
   exists: async path => existsSync(path),
-  list: async folder => (isDirectory(folder) ? readdirSync(folder) : undefined),
   listBelow: async folder => (isDirectory(folder) ? listBelow(folder) : undefined),
   absolute: path => resolve(path),
   createDirectory: async (path, mode) => createDirectory(path, mode),
   resolveLink,
-  mode: readMode,
-  rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
   create: createFile,
   version: versionOf,

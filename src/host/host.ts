@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 
 /** What settings, git and requests need of the operating system: all that the library has of it. */
 export interface ServiceHost {
@@ -161,11 +161,12 @@ export interface Files {
     maxBytes: number,
     parse: (text: string) => JsonObject,
   ): Promise<SettingsFile | undefined>
-  /** Writes a settings file with conf: a new file, accessible to this user only. */
-  writeSettings(path: string, document: JsonObject, format: (document: JsonObject) => string): Promise<void>
+  /**
+   * Replaces a settings file, which is no link, by a new one that conf writes, accessible to this user only, as `replace`
+   * does. Removes what processes that died while they did so left beside it.
+   */
+  replaceSettings(path: string, document: JsonObject, format: (document: JsonObject) => string): Promise<void>
   exists(path: string): Promise<boolean>
-  /** Returns the names in a directory; undefined if there is no such directory. */
-  list(folder: string): Promise<readonly string[] | undefined>
   /**
    * Returns the paths of the files in a directory and in those below it, relative to it; links, and directories whose
    * name begins with a dot, are skipped. Undefined if there is no such directory.
@@ -177,10 +178,6 @@ export interface Files {
   createDirectory(path: string, mode?: number): Promise<void>
   /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */
   resolveLink(path: string): Promise<string>
-  /** Returns the permission bits of a path, links followed; undefined when the path does not exist. */
-  mode(path: string): Promise<number | undefined>
-  /** Renames a file; replaces an existing file. */
-  rename(from: string, to: string): Promise<void>
   /**
    * Replaces the content of a file atomically: the text is written to a new file beside it, read back,
    * compared, and renamed over it. A link stays a link, and its target must exist. An existing file keeps its mode, and a new file
@@ -205,10 +202,7 @@ export interface TemporaryDirectory {
 
 /** A settings file as conf has read it. */
 export interface SettingsFile {
-  /** Returns a member of the document; undefined if it has none. */
-  get(member: string): Json | undefined
-  /** The whole document. */
-  readonly store: JsonObject
+  readonly document: JsonObject
   /** The number of the user to whom the file belongs. */
   readonly owner: number
   /** The permission bits. */

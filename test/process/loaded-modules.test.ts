@@ -68,7 +68,7 @@ async function loadedBy(line: string): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:checkout|ci-job|store-update)|execa|host-settings-file|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
+  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:checkout|ci-job)|execa|host-settings-file|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-get.cjs']
 const prSubmit = [...['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']]
@@ -145,7 +145,7 @@ describe('what a command loads', () => {
     expect({ code, parts: parts.filter(name => watchedFiles.test(name)).sort() }).toEqual({
       code: 0,
       parts: [
-        ...['commands-config-set.cjs', 'commands-config.cjs', 'config-store-update.cjs'],
+        ...['commands-config-set.cjs', 'commands-config.cjs'],
         ...['host-settings-file.cjs', 'shared.cjs'],
       ],
     })

@@ -83,7 +83,7 @@ export interface Setting {
   readonly cwd?: string
   /** The platform; Linux by default. */
   readonly platform?: string
-  /** The permission bits of paths. */
+  /** The permission bits of the settings file. */
   readonly modes?: Readonly<Record<string, number>>
   /** The settings of the machine; they belong to root, with mode 644. */
   readonly machine?: { readonly text: string; readonly owner?: number; readonly mode?: number }
@@ -261,23 +261,20 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       readOnce: readFile,
       openSettings: async (path, _, parse) => {
         const { text, ...rest } =
-          path === machineFile ? { ...setting.machine } : { text: await readFile(path) }
-        if (text === undefined) return undefined
-        const store = parse(text)
-        return { get: member => store[member], store, owner: 0, mode: 0o644, ...rest }
+          path === machineFile
+            ? { ...setting.machine }
+            : { text: await readFile(path), mode: setting.modes?.[path] ?? 0o600 }
+        return text === undefined ? undefined : { document: parse(text), owner: 0, mode: 0o644, ...rest }
       },
-      writeSettings: async () => {
+      replaceSettings: async () => {
         throw new Error('read-only file system')
       },
       exists: async path =>
         path === machineFile ? setting.machine !== undefined : fileAt(path) !== undefined,
-      list,
       listBelow: list,
       absolute: path => resolve(folder, path),
       createDirectory: async path => setting.onChange?.('createDirectory', path),
       resolveLink: async path => path,
-      mode: async path => setting.modes?.[path],
-      rename: async path => setting.onChange?.('rename', path),
       replace: async (path, text) => {
         setting.onChange?.('replace', path)
         if (setting.disk === undefined) throw new Error('read-only file system')

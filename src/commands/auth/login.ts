@@ -5,7 +5,8 @@ import { type Cli, command } from '../../command/command.ts'
 import { canPrompt } from '../../command/confirm.ts'
 import { printPreview } from '../../command/dry-run.ts'
 import { flag, type Input } from '../../command/inputs.ts'
-import { profileNames, storeFile, updateTokens } from '../../config/store.ts'
+import { profileNames, storeFile } from '../../config/store.ts'
+import { updateTokens } from '../../config/store-update.ts'
 import {
   defaultOrigin,
   describeTokenOwner,
@@ -106,7 +107,7 @@ export const definition = command({
     secrets.hide(token.value)
     if (!noVerify) await verifyToken(token, cli)
     await updateTokens(
-      host,
+      cli,
       profile,
       tokens => ({ ...tokens, [origin]: token.value }),
       storesUrl ? { 'base-url': baseUrl } : {},

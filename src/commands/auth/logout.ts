@@ -6,10 +6,9 @@ import {
   profileNames,
   storedTokens,
   storeFile,
-  updateStore,
-  updateTokens,
   valueNamesOf,
 } from '../../config/store.ts'
+import { updateStore, updateTokens } from '../../config/store-update.ts'
 import { describeTokenOwner, profileWords } from '../../config/token.ts'
 import { joinCommandLine } from '../../values/suggested-command.ts'
 import { readOrigin } from './shared/service.ts'
@@ -37,13 +36,13 @@ export const definition = command({
         : `Would change nothing: no token is stored for ${owner}.`
       return printPreview(preview, cli)
     }
-    if (isStored) await updateTokens(host, profile, ({ [origin]: _, ...tokens }) => tokens)
+    if (isStored) await updateTokens(cli, profile, ({ [origin]: _, ...tokens }) => tokens)
     else if (
       settings.store.path !== undefined &&
       (await host.files.exists(parentDirectory(settings.store.path)))
     )
       // A write also removes what a killed write left behind, which may contain the token.
-      await updateStore(host, document => document).catch(() => undefined)
+      await updateStore(cli, document => document).catch(() => undefined)
     await logger.info(isStored ? `Removed the token for ${owner}.` : `No token is stored for ${owner}.`)
     for (const other of others) {
       const logout = joinCommandLine(['auth', 'logout', '--base-url', other, ...profileWords(profile)])

@@ -4,7 +4,8 @@ import { printPreview } from '../../command/dry-run.ts'
 import { argument } from '../../command/inputs.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { fromEnvironment } from '../../config/settings.ts'
-import { requireStorable, updateProfile } from '../../config/store.ts'
+import { requireStorable } from '../../config/store.ts'
+import { updateProfile } from '../../config/store-update.ts'
 import { parseTokenCommand } from '../../config/token-command.ts'
 import { keyArgument, settingText } from './shared/key.ts'
 import { describeProfile } from './shared/profile.ts'
@@ -34,7 +35,7 @@ export const definition = command({
       return printPreview(would, cli)
     }
     const profile = await cli.settings.require('profile')
-    await updateProfile(cli.host, profile, values => ({ ...values, [key]: value }))
+    await updateProfile(cli, profile, values => ({ ...values, [key]: value }))
     const variable = (await fromEnvironment(cli.host).find(name))?.origin
     if (variable !== undefined) await cli.logger.warn(`${variable} is set and takes precedence.`)
     return 0

@@ -1,6 +1,7 @@
 import { command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
-import { profileIn, updateProfile } from '../../config/store.ts'
+import { profileIn } from '../../config/store.ts'
+import { updateProfile } from '../../config/store-update.ts'
 import { joinList } from '../../values/format.ts'
 import { keyArguments } from './shared/key.ts'
 import { describeProfile } from './shared/profile.ts'
@@ -14,7 +15,7 @@ export const definition = command({
   options: { keys: keyArguments },
   examples: ['mergeq config unset repo', 'mergeq config unset org base-url --profile work'],
   async run({ keys }, cli) {
-    const { host, settings } = cli
+    const { settings } = cli
     const profileName = await settings.require('profile')
     // An unknown profile is an error: a command that removes a value does not create one.
     const profile = profileIn(await settings.store.read(), profileName)
@@ -27,7 +28,7 @@ export const definition = command({
           : `Would change nothing: ${joinList(keys)} ${keys.length === 1 ? 'is' : 'are'} not set in ${place}.`
       return printPreview(preview, cli)
     }
-    await updateProfile(host, profileName, values =>
+    await updateProfile(cli, profileName, values =>
       Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key))),
     )
     return 0
