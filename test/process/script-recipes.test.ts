@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { expect } from 'vitest'
 import { blocksOf, linesOf } from '../support/code-blocks.ts'
 import { adaptForTest, place, sh } from '../support/documentation-runs.ts'
@@ -17,17 +17,6 @@ const scripts = {
   'the metrics of the service': metrics,
   'the metrics of the queues': queues,
 }
-
-/** What each command of mergeq prints or writes in these tests, and what it does with its words. */
-const mergeq = `#!/bin/sh
-echo "$1 $2" >> mergeq.log
-case "$*" in "$FAILS"*) [ -z "$FAILS" ] || { [ $1 = pr ] || echo partial; exit "$CODE"; } ;; esac
-case "$1 $2" in
-  'queue pause') printf '[{"repo":"github.com/acme/web","targetBranch":"main","before":"RUNNING","after":"PAUSED"}]' > "$5" ;;
-  'flaky list') echo '{"name":"a <b>","failure_rate_last_7d":0.25,"codeowners":["@acme/web"],"html_url":"https://x.example/1"}' ;;
-  'pr submit') echo '{"type":"result","pr":7,"exit":0,"url":"https://x.example/7","reason":"merged"}' ;;
-  metrics*) echo new ;;
-esac`
 
 const incident = ['sh', '-c', 'mergeq my command; exit 3']
 const [paused, waits, resumed] = ['queue pause', 'queue wait', 'queue resume']
@@ -47,16 +36,13 @@ testWith('jq').each([
   '%s %j where mergeq %s fails with %i ends with %i',
   async (name, words, fails, given, due, leaves) => {
     const folder = mkdtempSync(join(place, 'script-'))
-    const programs = join(folder, 'programs')
-    mkdirSync(programs)
-    const program = (name: string, text: string) => writeFileSync(join(programs, name), text, { mode: 0o755 })
-    program('mergeq', mergeq)
-    // Ten minutes pass between two looks at the clock.
-    program('date', '#!/bin/sh\necho . >> looks\necho $(($(wc -l < looks) * 600))\n')
-    program('sleep', '#!/bin/sh\n')
     writeFileSync(join(folder, 'script.sh'), adaptForTest(scripts[name]))
     for (const name of ['mergeq.prom', 'mergeq-queues.prom']) writeFileSync(join(folder, name), 'old\n')
-    const env = { PATH: `${programs}:${process.env.PATH}`, FAILS: fails, CODE: String(given) }
+    const env = {
+      PATH: `${resolve('test/fixtures/script-programs')}:${process.env.PATH}`,
+      FAILS: fails,
+      CODE: String(given),
+    }
     const { code, out } = await sh(['bash', 'script.sh', ...words], folder, env)
     const read = (name: string) =>
       existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : ''

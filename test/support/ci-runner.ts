@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { parse } from 'yaml'
@@ -75,32 +75,6 @@ function readAssignments(path: string): Variables {
   return Object.fromEntries([...assignments].map(([, name, , long, short]) => [name, long ?? short]))
 }
 
-/** A program that records its words and answers from files, such as gh-view.json. */
-const gh = `case "$1 $2" in
-  'pr view') file=gh-view.json ;;
-  'pr list') file=gh-list.json ;;
-  'pr comment')
-    echo "$*" | sed 1q >> gh.log
-    [ "$4" = --body-file ] && cat "$5" >> comments.md || printf '%s\\n' "$5" >> comments.md
-    exit ;;
-  *DELETE*|'api --silent') echo "$*" >> gh.log; exit ;;
-  'api --paginate') file=gh-events.json ;;
-  *permission) file=gh-permission.json ;;
-  *) echo "unknown: $*" >&2; exit 99 ;;
-esac
-while [ $# -gt 1 ] && [ "$1" != --jq ]; do shift; done
-if [ "$1" = --jq ]; then jq -r "$2" "$file"; else cat "$file"; fi`
-
-/** A remote whose pull requests have the head in gh-view.json. */
-const git = `case "$*" in
-  *ls-remote*) for ref; do :; done; printf '%s\\t%s\\n' "$(jq -r .headRefOid "$(dirname "$0")/../gh-view.json")" "$ref" ;;
-  *) PATH=\${PATH#*:} exec git "$@" ;;
-esac`
-
-/** Installs the package of an action by a link, into the folder behind --prefix. */
-const npm = (installed: string) =>
-  `[ "$1" != install ] || { echo "$*"; rm -rf "$4"; ln -s '${installed}' "$4"; }`
-
 /** The programs that fail in a step that fails, after some output. */
 const broken = ['gh', 'jq', 'mergeq', 'npm', 'npx', 'node', 'git', 'buildkite-agent']
 
@@ -123,15 +97,13 @@ type Outcome = number | 'skipped' | 'cancelled'
 export async function runJob(steps: readonly Step[], folder: string, runner: Runner) {
   const at = (name: string) => join(folder, name)
   const read = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : '')
-  for (const name of ['programs', 'broken', 'installed/bin', 'with spaces'])
-    mkdirSync(at(name), { recursive: true })
+  for (const name of ['broken', 'installed/bin', 'with spaces']) mkdirSync(at(name), { recursive: true })
+  cpSync('test/fixtures/ci-programs', at('programs'), { recursive: true })
+  if (runner.installs === true) rmSync(at('programs/npm'))
   const link = at('installed/bin/mergeq')
   if (!existsSync(link)) symlinkSync(launcher, link)
-  const own = { gh, git, ...(runner.installs === true ? {} : { npm: npm(at('installed')) }) }
-  const addProgram = (name: string, script: string) =>
-    writeFileSync(at(name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  for (const [name, script] of Object.entries(own)) addProgram(`programs/${name}`, script)
-  for (const name of broken) addProgram(`broken/${name}`, 'echo partial; exit 1')
+  for (const name of broken)
+    writeFileSync(at(`broken/${name}`), '#!/bin/sh\necho partial; exit 1\n', { mode: 0o755 })
   const view = { headRefOid: head, baseRefName: 'main' }
   for (const [name, answer] of Object.entries({ view, permission: { permission: 'write' }, ...runner.gh }))
     writeFileSync(at(`gh-${name}.json`), JSON.stringify(answer))

@@ -52,19 +52,8 @@ export const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-docs-')))
 process.on('exit', () => rmSync(place, { recursive: true, force: true }))
 /** The programs of the command lines of documents. */
 export const programs = join(place, 'programs')
-mkdirSync(programs)
+cpSync('test/fixtures/page-programs', programs, { recursive: true })
 symlinkSync(launcher, join(programs, 'mergeq'))
-const addProgram = (name: string, script: string) =>
-  writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-addProgram('buildkite-agent', 'cat > "$1.md"')
-// What nx says about one changed project.
-addProgram(
-  'npx',
-  `case $4 in
-    graph) echo '{"graph":{"nodes":{"cart":{"name":"cart","data":{"root":"web/cart"}}}}}' > "\${5#--file=}" ;;
-    *) echo '["cart"]' ;;
-  esac`,
-)
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
