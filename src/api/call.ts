@@ -4,7 +4,6 @@ import type { Queue } from '../values/repository.ts'
 import {
   anyOperation,
   type Delivery,
-  isChange,
   type Operation,
   type Params,
   type ParamValues,
@@ -50,15 +49,14 @@ export async function callOperation<P extends Params>(
 ): Promise<CallResult<P>> {
   let outcome: Exchange | Settled
   try {
-    const request = await buildRequest(client, operation, values)
+    const request = await buildRequest(client, anyOperation(operation), values)
     if (client.isDryRun === true) throw new Error(`${request.operation} was called in a dry run`)
-    if (isChange(operation)) await requireWritable(client)
+    if (request.isChange) await requireWritable(client)
     const { limits, progress } = options
-    outcome = await exchange(client, operation, request, {
-      limits,
-      progress,
-      hasQueue: () => hasQueueOf(client, operation, request.resource),
-    }).catch(error => settle(client, operation, request, toMergeqError(error), options))
+    const hasQueue = () => hasQueueOf(client, request)
+    outcome = await exchange(client, request, { limits, progress, hasQueue }).catch(error =>
+      settle(client, request, toMergeqError(error), options),
+    )
   } catch (error) {
     const fitting = await fallbackOf(client, operation, values, error).catch(failure => {
       throw isMergeqError(failure) ? withSubject(failure, resourceOf(values)) : failure
@@ -83,9 +81,10 @@ export async function prepareRequest<P extends Params>(
   values: ParamValues<P>,
 ): Promise<Request> {
   try {
-    return await buildRequest(client, operation, values)
+    return await buildRequest(client, anyOperation(operation), values)
   } catch (error) {
-    return buildRequest(client, operation, await fallbackOf(client, operation, values, error))
+    const fitting = await fallbackOf(client, operation, values, error)
+    return buildRequest(client, anyOperation(operation), fitting)
   }
 }
 
@@ -107,19 +106,18 @@ async function fallbackOf<P extends Params>(
 type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
 
 /** Finds out whether a change whose request failed was made all the same. Throws the failure of any other. */
-async function settle<P extends Params>(
+async function settle(
   client: ServiceClient,
-  operation: Operation<P>,
   request: Request,
   failure: MergeqError,
   { limits = {}, head }: CallOptions,
 ): Promise<Settled> {
-  const { recovery } = operation
+  const { recovery } = request.called
   const { sentState, sentAt, status } = failure.details
   if (recovery !== undefined && sentState === 'ambiguous') {
     const { recoverWrite } = await import('./recovery.ts')
-    const write = { operation, recovery, request, failure, limits, head }
-    return { ...(await recoverWrite(write, client)), date: undefined, sentAt }
+    const write = { client, request, recovery, failure, limits, head }
+    return { ...(await recoverWrite(write)), date: undefined, sentAt }
   }
   if (status === 409 && recovery?.readBack?.rule === 'submit') {
     const { requireQueued } = await import('./recovery.ts')
@@ -129,7 +127,7 @@ async function settle<P extends Params>(
   }
   if (sentState === 'not-sent') {
     const { changeError } = await import('./error-response.ts')
-    throw changeError(failure, operation, request.resource)
+    throw changeError(failure, request)
   }
   throw failure
 }
@@ -166,11 +164,13 @@ export async function hasQueue(client: ServiceClient, place: Queue): Promise<boo
  * Reads, after the 404 of a list that not every service has, whether its queue exists: otherwise nobody knows what
  * is missing. Undefined if the request names no queue, and if the queue cannot be read.
  */
-const hasQueueOf = async <P extends Params>(
+async function hasQueueOf(
   client: ServiceClient,
-  { isHostedOnly, pages }: Operation<P>,
-  { repo, targetBranch }: Resource,
-): Promise<boolean | undefined> =>
-  isHostedOnly !== true || pages === undefined || repo === undefined || targetBranch === undefined
-    ? undefined
-    : hasQueue(client, { repo, targetBranch })
+  { called, resource }: Request,
+): Promise<boolean | undefined> {
+  const { repo, targetBranch } = resource
+  if (repo === undefined || targetBranch === undefined) return undefined
+  return called.isHostedOnly === true && called.pages !== undefined
+    ? hasQueue(client, { repo, targetBranch })
+    : undefined
+}

@@ -3,19 +3,16 @@ import { type Json, stringifyJson } from '../base/json.ts'
 import { parseUrl } from '../base/url.ts'
 import type { Sending } from '../http/http-client.ts'
 import { describeMissingQueue, queueName, shortRepositoryName } from '../values/repository.ts'
-import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
 import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 
 interface ErrorContext extends ErrorOptions {
   readonly host: string
-  readonly path: string
-  readonly response: Response
+  readonly response: ResponseBody
   /** The words of the service, unless they say only that there is nothing (404). */
   readonly reason: string | undefined
-  readonly request: Pick<Request, 'operation' | 'isChange' | 'resource'>
-  readonly operation: Pick<Operation, 'errors' | 'isHostedOnly' | 'recovery'>
+  readonly request: Request
 }
 
 interface ErrorOptions {
@@ -28,8 +25,6 @@ interface ErrorOptions {
   readonly hasQueue?: boolean | undefined
 }
 
-type Response = Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>
-
 const kindOf = (status: number): ErrorKind => {
   if (status === 401 || status === 403) return 'auth'
   if (status === 404) return 'not-found'
@@ -38,31 +33,27 @@ const kindOf = (status: number): ErrorKind => {
   return status >= 400 && status <= 499 ? 'refused' : 'bad-answer'
 }
 
-const inSeconds = /^\d{1,9}$/
-
 function retryAdvice(headers: ReadonlyMap<string, string>): string {
   const after = headers.get('retry-after')?.trim() ?? ''
-  if (inSeconds.test(after)) return `Try again in ${after}s.`
+  if (/^\d{1,9}$/.test(after)) return `Try again in ${after}s.`
   return Number.isNaN(Date.parse(after))
     ? 'Try again later.'
     : `Try again after ${new Date(after).toISOString()}.`
 }
 
 /** The error for a status outside 2xx (docs/reference/network.md, "Status codes"), with the words of the service. */
-export function errorFromResponse<P extends Params>(
-  response: Response & Pick<Sending, 'retryAfter'>,
-  operation: Operation<P>,
+export function errorFromResponse(
+  response: ResponseBody & Sending,
   request: Request,
   options: ErrorOptions,
 ): MergeqError {
   const { status, headers, retryAfter } = response
-  const { host, pathname: path } = new URL(request.url)
+  const { host } = new URL(request.url)
   const requestId = headers.get('x-request-id')
   const serviceMessage = serviceMessageOf(response)
   const isUnsaid = status === 404 && missingRouteWords.test(serviceMessage ?? '')
   const reason = isUnsaid ? undefined : serviceMessage?.replace(/\s+/g, ' ')
-  const context = { ...options, host, path, response, reason, request, operation }
-  const { summary, hint } = describeResponse(context)
+  const [summary, hint] = describeResponse({ ...options, host, response, reason, request })
   const isRefused = status >= 400 && status <= 499 && status !== 408
   const isUnclear = status === 408 || (status >= 500 && status <= 599)
   const message = reason === undefined ? summary : `${summary}: ${reason}`
@@ -82,57 +73,45 @@ export function errorFromResponse<P extends Params>(
   })
 }
 
-interface ResponseDescription {
-  readonly summary: string
-  readonly hint: string
-}
+type Description = readonly [summary: string, hint: string]
 
-function describeResponse(context: ErrorContext): ResponseDescription {
-  const { host, request, operation, reason } = context
+function describeResponse(context: ErrorContext): Description {
+  const { host, request, reason } = context
   const { status, headers } = context.response
   const credential = credentialOf(context)
-  const subject = subjectOf(request.resource, operation.errors)
+  const subject = subjectOf(request)
   const about = subject.text === '' ? '' : ` for ${subject.text}`
-  if (status === 401)
-    return { summary: `${host} rejected ${credential} (401)`, hint: authenticationHint(context) }
+  if (status === 401) return [`${host} rejected ${credential} (401)`, authenticationHint(context)]
   if (status === 403)
-    return {
-      summary: `${host} denied access to ${credential} (403)`,
-      hint: `Check the permissions of ${credential}, and any proxy or allow list in front of the service.`,
-    }
+    return [
+      `${host} denied access to ${credential} (403)`,
+      `Check the permissions of ${credential}, and any proxy or allow list in front of the service.`,
+    ]
   if (status === 404) return describeNotFound(context, subject)
   if (status === 407)
-    return {
-      summary: 'The proxy requires a login (407); the service was not reached',
-      hint: `Set ${context.client.proxy === undefined ? 'HTTPS_PROXY' : 'the option proxy'} to a URL with the user name and password, for example http://user:password@proxy.example:3128.`,
-    }
-  if (status === 413)
-    return {
-      summary: `The request is too large for ${host} (413)`,
-      hint: 'Send less data in one request.',
-    }
+    return [
+      'The proxy requires a login (407); the service was not reached',
+      `Set ${context.client.proxy === undefined ? 'HTTPS_PROXY' : 'the option proxy'} to a URL with the user name and password, for example http://user:password@proxy.example:3128.`,
+    ]
+  if (status === 413) return [`The request is too large for ${host} (413)`, 'Send less data in one request.']
   const later = retryAdvice(headers)
-  if (status === 429)
-    return { summary: `${host} reported that the rate limit was exceeded (429)`, hint: later }
+  if (status === 429) return [`${host} reported that the rate limit was exceeded (429)`, later]
   if (status >= 300 && status <= 399)
-    return {
-      summary: `${host} redirected the request${targetOf(headers)} (${status}); mergeq does not follow redirects`,
-      hint: 'A redirect would send the token to another address. If the service has moved, change the base URL.',
-    }
+    return [
+      `${host} redirected the request${targetOf(headers)} (${status}); mergeq does not follow redirects`,
+      'A redirect would send the token to another address. If the service has moved, change the base URL.',
+    ]
   const kind = kindOf(status)
-  if (kind === 'unavailable')
-    return { summary: `${host} could not process the request${about} (${status})`, hint: later }
-  if (kind === 'refused') {
-    const refusal = changeNotMade(operation, request.resource) ?? `The service rejected the request${about}`
-    return {
-      // The reason that the service gave follows; where it gave none, the status stands for it.
-      summary: reason === undefined ? `${refusal} (${status})` : refusal,
-      hint:
-        refusalHint(status, context) ??
-        `${request.isChange ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
-    }
-  }
-  return { summary: `${host} returned an unexpected status (${status})`, hint: 'Check the base URL.' }
+  if (kind === 'unavailable') return [`${host} could not process the request${about} (${status})`, later]
+  if (kind === 'bad-answer')
+    return [`${host} returned an unexpected status (${status})`, 'Check the base URL.']
+  const refusal = changeNotMade(request) ?? `The service rejected the request${about}`
+  const unchanged = request.isChange ? 'Nothing was changed. ' : ''
+  return [
+    // The reason that the service gave follows; where it gave none, the status stands for it.
+    reason === undefined ? `${refusal} (${status})` : refusal,
+    refusalHint(status, context) ?? `${unchanged}Fix the request and try again.`,
+  ]
 }
 
 function credentialOf({ token, request }: ErrorContext): string {
@@ -141,13 +120,14 @@ function credentialOf({ token, request }: ErrorContext): string {
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 
+type ResponseText = Pick<ResponseBody, 'text' | 'document'>
+
 /** The beginning of the keys of version 2 of the API (docs/reference/service.md, "Authentication"). */
 export const otherKeyPrefix = 'trunk_v2_'
 
-const otherKeyHint = `The token begins with ${otherKeyPrefix}: it is a key of another version of the API. Use the organization API token (v1): https://app.trunk.io, under Settings, Developer, API Keys.`
-
 function authenticationHint({ token, isOtherKey, request, client }: ErrorContext): string {
-  if (isOtherKey === true) return otherKeyHint
+  if (isOtherKey === true)
+    return `The token begins with ${otherKeyPrefix}: it is a key of another version of the API. Use the organization API token (v1): https://app.trunk.io, under Settings, Developer, API Keys.`
   const { operation, resource } = request
   const advice = client.advice.afterRefusal({ operation, status: 401, resource, token })
   if (advice !== undefined) return advice
@@ -160,59 +140,53 @@ function authenticationHint({ token, isOtherKey, request, client }: ErrorContext
 const missingRouteWords =
   /^(?:not found|cannot (?:get|post) .*|(?:unknown|no such) (?:operation|path|route|endpoint)\b.*)?\.?$/i
 
-export const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
+export const isRouteMissing = (response: ResponseText): boolean =>
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
-function describeNotFound(context: ErrorContext, subject: Subject): ResponseDescription {
-  const { host, path, hasQueue, response } = context
-  const { operation } = context.request
-  const { isHostedOnly } = context.operation
+function describeNotFound(context: ErrorContext, subject: Subject): Description {
+  const { host, hasQueue, response } = context
+  const { operation, called, url } = context.request
+  const { pathname } = new URL(url)
   const hint = refusalHint(404, context) ?? checkHint(context)
   const summary = notFoundSummary(context, subject)
-  if (isHostedOnly === true && hasQueue !== false) {
+  if (called.isHostedOnly === true && hasQueue !== false) {
     const noOperation = `${host} has no operation ${operation} (404)`
     const onlyHosted = `Only the hosted service has the operation ${operation}.`
-    if (hasQueue === true) return { summary: noOperation, hint: onlyHosted }
+    if (hasQueue === true) return [noOperation, onlyHosted]
     const either = subject.text === '' ? noOperation : `${summary}, or ${noOperation}`
-    return { summary: isRouteMissing(response) ? either : summary, hint: `${onlyHosted} ${hint}` }
+    return [isRouteMissing(response) ? either : summary, `${onlyHosted} ${hint}`]
   }
   if (isWebPage(response.text) && hasQueue !== false)
-    return {
-      summary: `${host} returned a web page for ${path} (404)`,
-      hint: 'Check the base URL. An older version of the service may not have this operation.',
-    }
+    return [
+      `${host} returned a web page for ${pathname} (404)`,
+      'Check the base URL. An older version of the service may not have this operation.',
+    ]
   // Every address of the service has a version: without one, every request gets this response.
-  const isAddressIncomplete = isRouteMissing(response) && !/\/v\d+\//.test(path)
-  if (!isAddressIncomplete) return { summary, hint }
+  if (!isRouteMissing(response) || /\/v\d+\//.test(pathname)) return [summary, hint]
   const address = 'Check the base URL (that of the service ends with /v1).'
-  return { summary, hint: hint === 'Check the base URL.' ? address : `${address} ${hint}` }
+  return [summary, hint === 'Check the base URL.' ? address : `${address} ${hint}`]
 }
 
 /** What the operation itself or the caller says about a refusal. */
-const refusalHint = (status: number, { request, operation, client }: ErrorContext): string | undefined =>
-  operation.errors?.hint === undefined
+const refusalHint = (status: number, { request, client }: ErrorContext): string | undefined =>
+  request.called.errors?.hint === undefined
     ? client.advice.afterRefusal({ operation: request.operation, status, resource: request.resource })
-    : operation.errors.hint(status)
+    : request.called.errors.hint(status)
 
 /** `Check --repo and --target-branch.` */
-function checkHint({ request: { resource }, operation, client }: ErrorContext): string {
+function checkHint({ request: { resource, called }, client }: ErrorContext): string {
   const named = (['repo', 'targetBranch'] as const).filter(name => resource[name] !== undefined)
-  const parts = operation.errors?.check ?? named
+  const parts = called.errors?.check ?? (named.length === 0 ? ['the base URL'] : named)
   const names = parts.map(part => (part.startsWith('the ') ? part : client.nameOf(part)))
-  const [last = 'the base URL', ...others] = names.toReversed()
-  const start = others.length === 0 ? '' : `${others.toReversed().join(', ')} and `
-  return `Check ${start}${last}.`
+  return `Check ${names.join(', ').replace(/, ([^,]+)$/, ' and $1')}.`
 }
 
-function notFoundSummary(
-  { host, request, operation, hasQueue }: ErrorContext,
-  { name, place, text }: Subject,
-): string {
+function notFoundSummary({ host, request, hasQueue }: ErrorContext, { name, place, text }: Subject): string {
   const { pr, repo, targetBranch } = request.resource
   if (text === '') return `${host} returned 404 (not found)`
-  if (operation.errors?.makesSubject === true) {
+  if (request.called.errors?.makesSubject === true) {
     const to = name === undefined || place === '' ? '' : ` to ${place}`
-    return `${changeNotMade(operation, request.resource)}${to} (404)`
+    return `${changeNotMade(request)}${to} (404)`
   }
   const isAboutQueue = hasQueue === false || name === undefined
   if (isAboutQueue && repo !== undefined && targetBranch !== undefined)
@@ -230,9 +204,9 @@ interface Subject {
   readonly text: string
 }
 
-function subjectOf({ pr, head, repo, targetBranch }: Resource, errors: OperationErrors | undefined): Subject {
+function subjectOf({ called, resource: { pr, head, repo, targetBranch } }: Request): Subject {
   const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
-  const own = errors?.subject
+  const own = called.errors?.subject
   const name =
     own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
   const place =
@@ -243,11 +217,9 @@ function subjectOf({ pr, head, repo, targetBranch }: Resource, errors: Operation
 }
 
 /** Returns that a change was not made, `#7 was not submitted`; undefined where it is not known to what. */
-export function changeNotMade(
-  { errors, recovery }: Pick<Operation, 'errors' | 'recovery'>,
-  resource: Resource,
-): string | undefined {
-  const { name, place } = subjectOf(resource, errors)
+export function changeNotMade(request: Request): string | undefined {
+  const { recovery } = request.called
+  const { name, place } = subjectOf(request)
   const subject = name ?? (recovery?.ofQueue === true ? place : '')
   return recovery?.done === undefined || subject === ''
     ? undefined
@@ -255,8 +227,8 @@ export function changeNotMade(
 }
 
 /** Returns an error that says first which change was not made; that of another request stays the same. */
-export function changeError(failure: MergeqError, operation: Operation, resource: Resource): MergeqError {
-  const change = changeNotMade(operation, resource)
+export function changeError(failure: MergeqError, request: Request): MergeqError {
+  const change = changeNotMade(request)
   const cause = failure.message.replace(/^[A-Z]/, letter => letter.toLowerCase())
   return change === undefined ? failure : extendError(failure, {}, `${change}: ${cause}`)
 }
@@ -272,10 +244,7 @@ const maxLines = 5
 const maxCharacters = 500
 
 /** The words of the service in the body of an error, cut to a few lines; undefined for a web page and an empty body. */
-export function serviceMessageOf({
-  text,
-  document,
-}: Pick<ResponseBody, 'text' | 'document'>): string | undefined {
+export function serviceMessageOf({ text, document }: ResponseText): string | undefined {
   if (isWebPage(text)) return undefined
   const message = document === undefined ? text : (messageIn(document) ?? stringifyJson(document))
   return isEmptyDocument(document) ? undefined : cut(message.trimStart().slice(0, maxRead)) || undefined

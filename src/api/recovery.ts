@@ -14,7 +14,6 @@ import { changeNotMade } from './error-response.ts'
 import {
   type Operation,
   operationName,
-  type Params,
   type ReadBack,
   type Resource,
   type WriteRecovery,
@@ -32,10 +31,10 @@ import { type Exchange, exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { sentSeconds } from './service-clock.ts'
 
-interface UnconfirmedWrite<P extends Params = Params> {
-  readonly operation: Operation<P>
-  readonly recovery: WriteRecovery
+interface UnconfirmedWrite {
+  readonly client: ServiceClient
   readonly request: Request
+  readonly recovery: WriteRecovery
   readonly failure: MergeqError
   readonly limits: RequestLimits
   /** The head commit that the pull request must still have before a replay. */
@@ -60,19 +59,16 @@ const maxReplayDelay = 60_000
  * what the body names, and sends the same bytes at most once more. Returns `confirmed-by-read`, or
  * `confirmed` if the replay got a response. Throws an error that says what is known.
  */
-export async function recoverWrite<P extends Params>(
-  sent: UnconfirmedWrite<P>,
-  client: ServiceClient,
-): Promise<Recovered> {
+export async function recoverWrite(sent: UnconfirmedWrite): Promise<Recovered> {
   try {
     if (sent.failure.kind === 'interrupted') throw sent.failure
-    return await recover(sent, client)
+    return await recover(sent)
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind !== 'interrupted') throw failure
-    const { operation, request } = sent
+    const { client, request } = sent
     const unclear = extendError(failure, { sentState: 'ambiguous' })
-    throw interruptedChangeError(unclear, operation, [request.resource], client.advice)
+    throw interruptedChangeError(unclear, request.called, [request.resource], client.advice)
   }
 }
 
@@ -115,82 +111,74 @@ interface Recovered {
   readonly delivery: 'confirmed' | 'confirmed-by-read'
 }
 
-async function recover<P extends Params>(
-  sent: UnconfirmedWrite<P>,
-  client: ServiceClient,
-): Promise<Recovered> {
-  const { recovery, failure } = sent
+async function recover(sent: UnconfirmedWrite): Promise<Recovered> {
+  const { client, recovery, failure } = sent
   const { clock } = client.host
   const isReadable = recovery.readBack !== undefined
   // If the response was over the size limit, the change may be read back, but must not be sent again.
   const mayReplay = recovery.replay !== 'never' && failure.details.isResponseTooLarge !== true
   const needsReading = recovery.replay !== 'without-reading' || !mayReplay
-  if (client.maxRetries === 0 || (needsReading && !isReadable)) throw unknownOutcome(sent, failure, client)
+  if (client.maxRetries === 0 || (needsReading && !isReadable)) throw unknownOutcome(sent, failure)
   if (!isReadable) {
-    await inform(`${withPeriod(failure.message)} Retrying once.`, sent, client)
-    return replay(sent, client)
+    await inform(`${withPeriod(failure.message)} Retrying once.`, sent)
+    return replay(sent)
   }
   const failedAt = clock.monotonic()
-  await inform(`${withPeriod(failure.message)} Checking whether the change was applied.`, sent, client)
-  const outcome = await readBack(sent, client)
+  await inform(`${withPeriod(failure.message)} Checking whether the change was applied.`, sent)
+  const outcome = await readBack(sent)
   if (outcome === 'done') return confirmed
-  if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
+  if (typeof outcome === 'object') throw refused(sent, outcome.refused)
   // A replay would wait for the end of a pause, too.
   const pause = (await client.httpClient()).pauseLeft()
   const isLate = clock.monotonic() + pause - failedAt > maxReplayDelay || client.time?.left() === 0
-  if (isUnclear(outcome) || !mayReplay || isLate) throw unknownOutcome(sent, failure, client, outcome)
-  if (sent.head !== undefined) await requireHead(sent, sent.head, client)
-  await inform('The change was not applied. Retrying once.', sent, client)
-  return replay(sent, client)
+  if (isUnclear(outcome) || !mayReplay || isLate) throw unknownOutcome(sent, failure, outcome)
+  if (sent.head !== undefined) await requireHead(sent, sent.head)
+  await inform('The change was not applied. Retrying once.', sent)
+  return replay(sent)
 }
 
 /**
  * Throws an error if the head of a pull request moved since its change was sent, or if the remote does not say it: the
  * record of a pull request that is not submitted does not follow its head.
  */
-async function requireHead(sent: UnconfirmedWrite, expected: string, client: ServiceClient): Promise<void> {
-  const { operation, request, failure } = sent
+async function requireHead(sent: UnconfirmedWrite, expected: string): Promise<void> {
+  const { client, request, failure } = sent
   const { repo, pr } = request.resource
   if (repo === undefined || pr === undefined) return
   const checkout = await client.settings.openCheckout()
   const found = (await checkout?.findHead({ repo, pr })) ?? { problem: 'the checkout is not read' }
   if ('problem' in found) {
     const message = `${withPeriod(failure.message)} The head of #${pr} is unknown: ${found.problem}.`
-    throw unknownOutcome(sent, { message, details: failure.details }, client)
+    throw unknownOutcome(sent, { message, details: failure.details })
   }
   if (!isOtherCommit(found.commit, expected)) return
   const [given, other] = [expected.slice(0, 7), found.commit.slice(0, 7)]
   throw new MergeqError(
     'stale',
-    `${changeNotMade(operation, request.resource)}: its head moved, expected ${given}, found ${other}.`,
+    `${changeNotMade(request)}: its head moved, expected ${given}, found ${other}.`,
     { operation: request.operation, delivery: 'not-applied', head: found.commit },
   )
 }
 
 /** Only verbose mode names the operation. */
-const inform = (text: string, { request }: UnconfirmedWrite, { logger, options }: ServiceClient) =>
-  logger.info(options.verbose ? `${request.operation}: ${text}` : text)
+const inform = (text: string, { client, request }: UnconfirmedWrite) =>
+  client.logger.info(client.options.verbose ? `${request.operation}: ${text}` : text)
 
 /** Sends the same bytes once more. If that fails as well, the service is read again where it can be. */
-async function replay<P extends Params>(
-  sent: UnconfirmedWrite<P>,
-  client: ServiceClient,
-): Promise<Recovered> {
+async function replay(sent: UnconfirmedWrite): Promise<Recovered> {
+  const { client, request } = sent
   try {
-    const limits = { ...sent.limits, maxRetries: 0 }
-    const { operation, request } = sent
-    const { response } = await exchange(client, operation, request, { limits })
+    const { response } = await exchange(client, request, { limits: { ...sent.limits, maxRetries: 0 } })
     return { response, delivery: 'confirmed' }
   } catch (error) {
     const second = failureOrThrow(error)
     // The response to the replay says nothing about the first request, so the service is read again.
-    const outcome = sent.recovery.readBack ? await readBack(sent, client) : 'unclear'
+    const outcome = sent.recovery.readBack ? await readBack(sent) : 'unclear'
     if (outcome === 'done') return confirmed
-    if (isUnclear(outcome) || leavesOutcomeOpen(sent, second))
-      throw unknownOutcome(sent, second, client, outcome)
-    if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
+    if (isUnclear(outcome) || leavesOutcomeOpen(sent, second)) throw unknownOutcome(sent, second, outcome)
+    if (typeof outcome === 'object') throw refused(sent, outcome.refused)
     const isLost = second.details.sentState === 'ambiguous'
-    const sentence = isLost ? changeNotMade(sent.operation, sent.request.resource) : undefined
+    const sentence = isLost ? changeNotMade(request) : undefined
     throw new MergeqError(
       isLost ? 'unavailable' : second.kind,
       sentence === undefined ? second.message : `${sentence} (${second.message.replace(/\.$/, '')}).`,
@@ -229,11 +217,8 @@ const isUnclear = (outcome: ReadBackOutcome): boolean => outcome === 'unclear' |
  * Reads up to three times, until the change shows. Readings that fail say nothing. A result that may be older
  * than the change needs three readings in a row; for that, there are up to two further readings.
  */
-async function readBack<P extends Params>(
-  sent: UnconfirmedWrite<P>,
-  client: ServiceClient,
-): Promise<ReadBackOutcome> {
-  const { clock, interrupted } = client.host
+async function readBack(sent: UnconfirmedWrite): Promise<ReadBackOutcome> {
+  const { host, time } = sent.client
   let isNotApplied = true
   let isSeen = false
   /** What the last reading showed, if it settles the outcome, and how many readings in a row showed it. */
@@ -242,10 +227,9 @@ async function readBack<P extends Params>(
   for (const [index, pause] of readBackPauses.entries()) {
     if (index >= usualReadings && end === undefined) break
     // What was sent shortly before the time limit is read once (docs/reference/network.md, "Time limits").
-    if (pause > 0 && pause >= (client.time?.left() ?? Number.POSITIVE_INFINITY))
-      return isSeen ? 'seen' : 'unclear'
-    if (pause > 0) await clock.sleep(pause, interrupted)
-    const verdict = await readOnce(sent, client)
+    if (pause > 0 && pause >= (time?.left() ?? Number.POSITIVE_INFINITY)) return isSeen ? 'seen' : 'unclear'
+    if (pause > 0) await host.clock.sleep(pause, host.interrupted)
+    const verdict = await readOnce(sent)
     if (verdict === 'done' || (typeof verdict === 'object' && verdict.isDated)) return verdict
     isNotApplied &&= verdict === 'not-applied'
     // A reading that failed says nothing.
@@ -260,11 +244,11 @@ async function readBack<P extends Params>(
   return isSeen ? 'seen' : 'unclear'
 }
 
-const refused = (sent: UnconfirmedWrite, why: string, client: ServiceClient): MergeqError =>
+const refused = (sent: UnconfirmedWrite, why: string): MergeqError =>
   new MergeqError('refused', `${why}.`, {
     operation: sent.request.operation,
     delivery: 'not-applied',
-    hint: inspectHint(sent, client),
+    hint: inspectHint(sent),
   })
 
 /** Reads what shows a change. */
@@ -274,15 +258,11 @@ async function read(
   limits: RequestLimits,
   client: ServiceClient,
 ): Promise<Exchange> {
-  const request = await buildRequest(client, operation, { ...resource })
-  return exchange(client, operation, request, { limits })
+  return exchange(client, await buildRequest(client, operation, { ...resource }), { limits })
 }
 
-async function readOnce<P extends Params>(
-  sent: UnconfirmedWrite<P>,
-  client: ServiceClient,
-): Promise<RecoveryResult | undefined> {
-  const { recovery, request, limits } = sent
+async function readOnce(sent: UnconfirmedWrite): Promise<RecoveryResult | undefined> {
+  const { client, recovery, request, limits } = sent
   const { readBack: back } = recovery
   if (back === undefined) return undefined
   const { clock } = client.host
@@ -301,7 +281,7 @@ async function readOnce<P extends Params>(
   } catch (error) {
     const failure = failureOrThrow(error)
     // A further reading would exceed the limit as well.
-    if (failure.details.isResponseTooLarge === true) throw unknownOutcome(sent, failure, client)
+    if (failure.details.isResponseTooLarge === true) throw unknownOutcome(sent, failure)
     return isNotFound(failure) ? judge(undefined, undefined) : undefined
   }
 }
@@ -309,7 +289,6 @@ async function readOnce<P extends Params>(
 function unknownOutcome(
   sent: UnconfirmedWrite,
   { message, details }: Pick<MergeqError, 'message' | 'details'>,
-  client: ServiceClient,
   outcome?: ReadBackOutcome,
 ): MergeqError {
   return new MergeqError(
@@ -321,15 +300,15 @@ function unknownOutcome(
       delivery: 'unknown',
       ...(outcome === 'seen' && { mayBeVisible: true }),
       hint: sent.recovery.readBack
-        ? inspectHint(sent, client)
+        ? inspectHint(sent)
         : 'The outcome cannot be verified. Try again only if it is safe to apply the change twice.',
     },
   )
 }
 
 /** Says how to see what a change did. */
-function inspectHint({ request }: UnconfirmedWrite, { advice }: ServiceClient): string {
-  const commands = advice.toInspect([request.resource])
+function inspectHint({ client, request }: UnconfirmedWrite): string {
+  const commands = client.advice.toInspect([request.resource])
   return commands.length === 0
     ? 'Check the current state.'
     : `To check the current state, run: ${commands.join('\n')}`

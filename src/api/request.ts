@@ -20,7 +20,7 @@ import type { ServiceClient } from './service-client.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
-  readonly expects: 'json' | 'text' | 'anything'
+  readonly called: Operation
   /** What the params name. */
   readonly resource: Resource
 }
@@ -39,51 +39,51 @@ interface Body {
 const utf8 = new TextEncoder()
 
 /** Throws a `refused` error for a body over the limit of docs/reference/service.md, "Limits". */
-export async function buildRequest<P extends Params>(
+export async function buildRequest(
   client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
+  called: Operation,
+  params: ParamValues<Params>,
 ): Promise<Request> {
   const { settings, host } = client
+  const { route, decoder } = called
   const query = new URLSearchParams()
   const headers: Record<string, string> = {
     accept: '*/*',
     'user-agent': `mergeq/${host.runtime.version}`,
   }
-  let credential: Request['credential'] = operation.isPublic === true ? 'none' : 'token'
-  for (const [location, value] of encodedParams(operation, params)) {
+  let credential: Request['credential'] = called.isPublic === true ? 'none' : 'token'
+  for (const [location, value] of encodedParams(called, params)) {
     if (location === 'query')
       for (const [key, member] of Object.entries(value ?? {})) query.set(key, String(member))
     if (!location.startsWith('credential.')) continue
     headers[location.slice('credential.'.length)] = String(value)
     credential = 'in-headers'
   }
-  const method = operationMethod(operation.route)
-  const name = operationName(operation.route)
-  const body =
-    method === 'GET' ? undefined : encode(bodyOf(operation, params, addedFields(client, operation)))
+  const method = operationMethod(route)
+  const operation = operationName(route)
+  const body = method === 'GET' ? undefined : encode(bodyOf(called, params, addedFields(client, called)))
   const request = {
-    operation: name,
+    called,
+    operation,
     method,
-    url: `${await settings.require('baseUrl')}/${name}${query.size === 0 ? '' : `?${query}`}`,
+    url: `${await settings.require('baseUrl')}/${operation}${query.size === 0 ? '' : `?${query}`}`,
     credential,
-    isChange: isChange(operation),
-    expects: operation.decoder.expects,
+    isChange: isChange(called),
     resource: resourceOf(params),
-    maxResponseSize: operation.decoder.maxBytes ?? maxResponseSize,
+    maxResponseSize: decoder.maxBytes ?? maxResponseSize,
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
   }
   await logOrigins(client)
   if (body !== undefined && body.bytes > maxBodySize) {
-    const refused = { operation: name, status: undefined, resource: request.resource }
-    throw bodyTooLargeError(name, body.bytes, client.advice.afterRefusal(refused))
+    const refused = { operation, status: undefined, resource: request.resource }
+    throw bodyTooLargeError(operation, body.bytes, client.advice.afterRefusal(refused))
   }
   return request
 }
 
-function encodedParams<P extends Params>(
-  { params }: Operation<P>,
+function encodedParams(
+  { params }: Operation,
   values: ParamValues<Params>,
 ): readonly (readonly [ParamLocation, EncodedValue])[] {
   return Object.entries(params).flatMap(([name, { location, encode }]) => {
@@ -93,11 +93,7 @@ function encodedParams<P extends Params>(
   })
 }
 
-function bodyOf<P extends Params>(
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  overrides: readonly BodyOverride[],
-): Body {
+function bodyOf(operation: Operation, params: ParamValues<Params>, overrides: readonly BodyOverride[]): Body {
   const body: Body = Object.create(null)
   for (const [location, value] of encodedParams(operation, params)) {
     if (location === 'body') for (const [key, member] of Object.entries(value ?? {})) body[key] = member
@@ -112,9 +108,9 @@ function bodyOf<P extends Params>(
 }
 
 /** The body as it is sent, without members that are already encoded. */
-export const sentBody = <P extends Params>(
-  operation: Operation<P>,
-  params: ParamValues<P>,
+export const sentBody = (
+  operation: Operation,
+  params: ParamValues<Params>,
   overrides: readonly BodyOverride[],
 ): JsonObject => {
   const body = bodyOf(operation, params, overrides)

@@ -7,7 +7,6 @@ import { formatAge, formatDuration, formatInteger } from '../values/format.ts'
 import { attemptLimit, changeLimit } from '../values/limits.ts'
 import { decodeUtf8 } from '../values/text.ts'
 import { maxJsonSize, maxRecords, maxValues } from './limits.ts'
-import type { Operation, Params } from './operation.ts'
 import { previewRequest, type Request } from './request.ts'
 import { type DecodedResponse, isWebPage, notObjectError, type ResponseBody } from './response.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
@@ -39,9 +38,8 @@ export interface Exchange {
 }
 
 /** Sends a request with the token. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
-export async function exchange<P extends Params>(
+export async function exchange(
   client: ServiceClient,
-  operation: Operation<P>,
   request: Request,
   options: ExchangeOptions = {},
 ): Promise<Exchange> {
@@ -60,8 +58,8 @@ export async function exchange<P extends Params>(
   const response = await attempts.read(received)
   await logBody(client, response)
   const other = options.token === undefined ? await renewToken(client, request, token, response) : undefined
-  if (other !== undefined) return exchange(client, operation, request, { ...options, token: other })
-  return decode(client, operation, request, response, { token, hasQueue: options.hasQueue })
+  if (other !== undefined) return exchange(client, request, { ...options, token: other })
+  return decode(client, request, response, { token, hasQueue: options.hasQueue })
 }
 
 /** Returns what the HTTP client asks for each attempt, and how the attempts come along. */
@@ -99,7 +97,12 @@ function observeAttempts(
       async isComplete(response: HttpResponse) {
         checkedResponse = await readResponse(response, request, client)
         const { text, document } = checkedResponse
-        return isWebPage(text) || request.expects !== 'json' || text.trim() === '' || document !== undefined
+        return (
+          isWebPage(text) ||
+          request.called.decoder.expects !== 'json' ||
+          text.trim() === '' ||
+          document !== undefined
+        )
       },
     },
     describe: () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
@@ -157,31 +160,31 @@ async function renewToken(
 }
 
 /** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
-async function decode<P extends Params>(
+async function decode(
   client: ServiceClient,
-  operation: Operation<P>,
   request: Request,
   response: ReadResponse & Sending,
   { token, hasQueue }: Pick<ExchangeOptions, 'token' | 'hasQueue'>,
 ): Promise<Exchange> {
   const { attempts, sentAt } = response
+  const { called, operation } = request
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing, otherKeyPrefix } = await import('./error-response.ts')
-    const failure = errorFromResponse(response, operation, request, {
+    const failure = errorFromResponse(response, request, {
       token: token?.source,
       isOtherKey: token?.value.startsWith(otherKeyPrefix),
       client,
       hasQueue: response.status === 404 && isRouteMissing(response) ? await hasQueue?.() : undefined,
     })
-    const rawResponse = operation.decoder.readError?.(response)
+    const rawResponse = called.decoder.readError?.(response)
     throw extendError(failure, { attempts, sentAt, ...(rawResponse === undefined ? {} : { rawResponse }) })
   }
   try {
     // A change may have any response, but not a web page or a part of a document.
     const isCut = /^\s*[[{]/.test(response.text) && response.document === undefined
     if (request.isChange && (isCut || isWebPage(response.text))) throw notObjectError(response)
-    const decoded = operation.decoder.read(response)
-    operation.checkResponse?.(decoded, request.resource)
+    const decoded = called.decoder.read(response)
+    called.checkResponse?.(decoded, request.resource)
     const date = Date.parse(response.headers.get('date') ?? '')
     return {
       response: decoded,
@@ -192,7 +195,7 @@ async function decode<P extends Params>(
   } catch (error) {
     const failure = toMergeqError(error)
     const { host } = new URL(request.url)
-    const details = { attempts, sentAt, host, operation: request.operation, sentState: 'ambiguous' } as const
+    const details = { attempts, sentAt, host, operation, sentState: 'ambiguous' } as const
     throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
   }
 }
@@ -245,11 +248,11 @@ type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
  */
 async function readResponse(
   response: HttpResponse,
-  { expects, operation, url }: Request,
+  { called, operation, url }: Request,
   { host: { interrupted }, secrets }: ServiceClient,
 ): Promise<ReadResponse> {
   const { bytes: receivedBytes, headers } = response
-  const isText = isOk(response) && expects === 'text'
+  const isText = isOk(response) && called.decoder.expects === 'text'
   const pause = async () => {
     if (receivedBytes.length <= largeResponseSize) return
     await new Promise(setImmediate)
