@@ -1,6 +1,13 @@
+import { readIfFound } from '../api/call.ts'
 import type { Infer } from '../api/operations/fields.ts'
+import { getPartialPullRequest } from '../api/operations/partial-pull-request.ts'
+import { getQueue } from '../api/operations/queues.ts'
 import type { explanationRecord } from '../api/operations/records.ts'
-import type { UnreadSource } from '../api/reads/test-run.ts'
+import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'
+import { readTestRunOf, type UnreadSource } from '../api/reads/test-run.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { serviceStart } from '../api/service-time.ts'
+import { isNotFound } from '../base/errors.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../base/json.ts'
 import { priorityName } from '../domain/priorities.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../domain/queue-entries.ts'
@@ -19,22 +26,20 @@ import {
   stateOf,
   terminalOutcome,
 } from '../domain/states.ts'
-import type { TestRun } from '../domain/test-run.ts'
-import { urlOfPullRequest } from '../values/pull-request.ts'
-import { describeMissingQueue, type Repository, repositoryName } from '../values/repository.ts'
-import type { Estimate } from './estimate.ts'
+import { type TestRun, testRunOf } from '../domain/test-run.ts'
+import { type PullRequest, urlOfPullRequest } from '../values/pull-request.ts'
+import { describeMissingQueue, repositoryName } from '../values/repository.ts'
+import type { CommandLine } from '../values/suggested-command.ts'
+import { type Estimate, readEstimate } from './estimate.ts'
 import { stateFindings } from './findings.ts'
-import type { Action, Finding, Step } from './readiness.ts'
+import { type NextStep, nextStep } from './next-commands.ts'
+import type { Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 type ExplanationVerdict = Explanation['verdict']
 
-export interface ExplainSources {
-  readonly pr: number
-  readonly repo: Repository
-  readonly targetBranch: string
-  /** Returns the command that does it, as the caller runs it. */
-  commandFor(action: Action, subject: ActionSubject): string
+export interface ExplainSources extends PullRequest {
+  readonly commandLine: CommandLine
   /** Returns the name of a param as the caller writes it. */
   nameOf(param: string): string
   /** The pull request's record; undefined if the service knows no submission (404). */
@@ -48,14 +53,6 @@ export interface ExplainSources {
   readonly estimate?: Estimate | null
 }
 
-export interface ActionSubject {
-  readonly record: JsonObject | undefined
-  readonly run: TestRun | undefined
-}
-
-/** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
-export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
-
 /** Why a pull request is not merging, with what its JSON does not have. The most important reason is first. */
 export interface Explanation extends Omit<Infer<typeof explanationRecord>, 'testRun' | 'next' | 'reasons'> {
   /** The head commit of the pull request that the queue knows. */
@@ -65,13 +62,57 @@ export interface Explanation extends Omit<Infer<typeof explanationRecord>, 'test
   readonly next: readonly NextStep[]
 }
 
+/** Reads what explains a pull request; `known` is its queue, if that was read. Throws the error of its record. */
+export async function explain(
+  pullRequest: PullRequest,
+  client: ServiceClient,
+  known?: JsonObject,
+): Promise<Explanation> {
+  const { pr, repo, targetBranch } = pullRequest
+  const reads = [
+    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }),
+    known === undefined
+      ? tryRead(client, getQueue, { repo, targetBranch })
+      : { record: known, failure: undefined },
+  ] as const
+  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
+  await Promise.allSettled(reads)
+  const [submitted, queue] = await Promise.all(reads)
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
+  // The timeline of one that is tested names its batch, and its test run if the record does not.
+  const isNamed = submitted !== undefined && testRunOf(submitted) !== undefined
+  const isBatching = testSlots(queue.record ?? null).isBatching
+  const states = isNamed && !isBatching ? ['PENDING'] : ['PENDING', 'TESTING']
+  const record = submitted && (await withTimeline(client, submitted, pullRequest, { states }))
+  // What waits for its tests has no test run; its timeline may name one that ended.
+  const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))
+  const testRun = isTested ? await readTestRunOf(record, pullRequest, client) : {}
+  const unread: UnreadSource[] = []
+  if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
+  if (testRun.unread !== undefined) unread.push(testRun.unread)
+  const now = await serviceStart(client)
+  // Of the first in a queue that is explained, the time is not said.
+  const estimate =
+    known === undefined ? await readEstimate(pullRequest, queue.record ?? {}, client, now) : null
+  return explanationOf({
+    ...{ pr, repo, targetBranch },
+    commandLine: client.settings.commandLine,
+    nameOf: client.nameOf,
+    record,
+    queue: hasNoQueue ? null : queue.record,
+    run: testRun.run,
+    unread,
+    now,
+    estimate,
+  })
+}
+
 /** Explains why a pull request is not merging. Never throws: what is missing or unknown is named. */
 export function explanationOf(sources: ExplainSources): Explanation {
-  const { pr, targetBranch, queue, run, unread, now, nameOf } = sources
+  const { pr, repo, targetBranch, queue, run, unread, now, nameOf } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
   const record = newerRecord(sources.record, entry)
   const state = stateOf(record) || stateOf(entry?.record)
-  const commandFor = (action: Action) => sources.commandFor(action, { record, run })
   const findings: Finding[] =
     record === undefined
       ? [...missingFindings(queue === null, sources)]
@@ -90,10 +131,10 @@ export function explanationOf(sources: ExplainSources): Explanation {
   const { steps, ...submitAgain } = conclude(verdict, state, record ?? {}, explained, sources)
   // Of steps with the same command the first is enough.
   const next = new Map<string, NextStep>()
-  for (const { action, ...step } of [...findings.flatMap(finding => finding.steps ?? []), ...steps]) {
-    const command = action === undefined ? null : commandFor(action)
-    const key = command ?? step.why
-    if (!next.has(key)) next.set(key, { command, ...step })
+  for (const step of [...findings.flatMap(finding => finding.steps ?? []), ...steps]) {
+    const found = nextStep(step, { ...sources, record }, sources.commandLine)
+    const key = found.command ?? found.why
+    if (!next.has(key)) next.set(key, found)
   }
   return {
     pr,
@@ -113,8 +154,8 @@ export function explanationOf(sources: ExplainSources): Explanation {
     submitAgain,
     unread,
     estimate: sources.estimate ?? null,
-    repo: repositoryName(sources.repo),
-    url: urlOfPullRequest(sources.repo, pr),
+    repo: repositoryName(repo),
+    url: urlOfPullRequest(repo, pr),
   }
 }
 
@@ -247,11 +288,10 @@ function concludeEnd(explained: Explained, showChecks: readonly Step[], targetBr
 }
 
 function submitStep(again: Again | null, isKnown: boolean): Step {
-  if (again === 'later')
-    return { action: 'submit', why: 'Submits it again.', ...(isKnown && { when: 'Later' }) }
-  if (again !== 'after-change') return { action: 'submit', why: 'If it should merge after all.' }
-  const why = 'After a fix; without one it will most likely fail again.'
-  return { action: 'submit', why, when: 'After a fix' }
+  const action = 'submit'
+  if (again === 'later') return { action, why: 'Submits it again.', ...(isKnown && { when: 'Later' }) }
+  if (again !== 'after-change') return { action, why: 'If it should merge after all.' }
+  return { action, why: 'After a fix; without one it will most likely fail again.', when: 'After a fix' }
 }
 
 function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explanation['queue'] {
@@ -266,4 +306,14 @@ function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explan
     testing: testing.length,
     concurrency,
   }
+}
+
+/** Returns an explanation as JSON: `explanationRecord`. */
+export function explanationJson({ head: _, ...explanation }: Explanation): Infer<typeof explanationRecord> {
+  const next = explanation.next.map(({ command, why }) => ({ command, why }))
+  const reasons = explanation.reasons.map(({ code, message }) => ({ code, message }))
+  if (explanation.testRun === null) return { ...explanation, next, reasons, testRun: null }
+  const { id, status, failingChecks, pending, missing } = explanation.testRun
+  const failing = failingChecks.map(({ name }) => name)
+  return { ...explanation, next, reasons, testRun: { id, status, failing, pending, missing } }
 }

@@ -1,18 +1,24 @@
+import { callOperation } from '../api/call.ts'
+import { readList, readToEnd } from '../api/list.ts'
 import type { Infer } from '../api/operations/fields.ts'
+import { getMergeQueueMetrics, queueMetricsIn } from '../api/operations/metrics.ts'
+import { listPullRequests } from '../api/operations/pull-requests.ts'
+import { getQueue } from '../api/operations/queues.ts'
 import type { queueExplanationRecord } from '../api/operations/records.ts'
+import { readBatches } from '../api/reads/batches.ts'
+import { tolerate } from '../api/reads/extra-reads.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { serviceStart } from '../api/service-time.ts'
+import { isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
 import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
-import { canResume, normalizeState, stateOf } from '../domain/states.ts'
+import { normalizeState, stateOf } from '../domain/states.ts'
 import { elapsedSince, formatAge, joinTruncated, pluralize } from '../values/format.ts'
-import { repositoryName } from '../values/repository.ts'
-import {
-  type ExplainSources,
-  type Explanation,
-  explanationOf,
-  type NextStep,
-} from './explain-pull-request.ts'
+import { type Queue, repositoryName } from '../values/repository.ts'
+import { type Explanation, explain, explanationJson, explanationOf } from './explain-pull-request.ts'
 import { isOfQueue, lateCheck, queueStateFindings } from './findings.ts'
-import type { Finding, QueueAction } from './readiness.ts'
+import { type NextStep, nextStep } from './next-commands.ts'
+import type { Finding, Step } from './readiness.ts'
 
 /**
  * Why a queue does not move: `stalled` means that no listed pull request changed its state for an hour, and
@@ -20,14 +26,12 @@ import type { Finding, QueueAction } from './readiness.ts'
  */
 type QueueVerdict = QueueExplanation['verdict']
 
-interface QueueSources extends Pick<ExplainSources, 'repo' | 'targetBranch' | 'nameOf'> {
-  /** Returns the command that does what concerns the queue, as the caller runs it. */
-  commandFor(action: QueueAction): string
+/** What was read of a queue. */
+interface QueueSources extends Queue {
+  readonly client: ServiceClient
   readonly queue: JsonObject
   /** The explanation of the pull request at its head; undefined if it lists none, or if that could not be read. */
   readonly head: Explanation | undefined
-  /** The pull requests of each test run that is known. */
-  readonly batches: QueueExplanation['batches']
   /** The records of pull requests that are not ready, as far as they were read. */
   readonly notReady: readonly JsonObject[]
   /** How many are not ready; undefined if that is not known. */
@@ -45,25 +49,51 @@ export interface QueueExplanation extends Omit<Infer<typeof queueExplanationReco
 }
 
 /** The name in `unread` of the list of pull requests that are not ready. */
-export const unreadNotReady = 'pull requests that are not ready'
+const unreadNotReady = 'pull requests that are not ready'
 
 /** A queue in which nothing changed for so long stands still, in milliseconds. */
 const stalledTime = 3_600_000
 
-/** Explains a queue from the documents that were read. Never throws. */
-export function explanationOfQueue(sources: QueueSources): QueueExplanation {
-  const { repo, targetBranch, queue, head, batches, notReadyCount, unread } = sources
+/** The most pull requests that are not ready of which something is read. */
+const maxRead = 20
+
+/** Reads what explains a queue. Throws the error of the queue; what else cannot be read is named in the explanation. */
+export async function explainQueueAt(place: Queue, client: ServiceClient): Promise<QueueExplanation> {
+  const { response } = await callOperation(client, getQueue, place)
+  const [queue = {}] = response.records
+  const entries = queueEntries(queue)
+  const [first] = entries
+  const reads = [
+    first === undefined ? undefined : tolerate(() => explain({ ...place, pr: first.pr }, client, queue)),
+    readBatches(queue, place, client, { limits: { maxRetries: 0 }, readsAlone: true }),
+    readNotReady(place, client),
+    readNotReadyCount(place, client),
+  ] as const
+  // All reads finish before an error is thrown: otherwise the others would lose their connections and retry.
+  await Promise.allSettled(reads)
+  const [explained, batches, listed, counted] = await Promise.all(reads)
+  const unread = [
+    ...unreadPart('head of the queue', explained?.failure?.message),
+    ...unreadPart(unreadNotReady, listed.why),
+    ...unreadPart('metrics', counted.failure?.message),
+  ]
+  const { records: notReady } = listed
+  const notReadyCount = listed.isComplete ? notReady.length : counted.value
+  const head = explained?.value
+  const now = await serviceStart(client)
+  const sources = { ...place, client, queue, head, notReady, notReadyCount, unread, now }
   const state = stateOf(queue)
   const { testing, concurrency = null } = testSlots(queue)
   const verdict = verdictOf(sources)
-  const findings = [...stateFindings(queue), ...entryFindings(sources), ...notReadyFindings(sources)]
+  const ofState = stateFindings(queue)
+  const findings = [...ofState, ...entryFindings(sources), ...notReadyFindings(sources)]
   return {
-    repo: repositoryName(repo),
-    targetBranch,
+    repo: repositoryName(place.repo),
+    targetBranch: place.targetBranch,
     verdict,
     state: state === '' ? null : normalizeState(state),
     mode: getString(queue, 'mode') ?? null,
-    depth: queueEntries(queue).length,
+    depth: entries.length,
     head: head ?? null,
     testing: testing.length,
     concurrency,
@@ -71,10 +101,60 @@ export function explanationOfQueue(sources: QueueSources): QueueExplanation {
     notReady: notReadyCount ?? null,
     notReadyPullRequests: notReadyPullRequests(sources),
     reasons: findings.map(({ code, message }) => ({ code, message })),
-    next: stepsOf(sources, verdict),
+    next: stepsOf(sources, verdict, ofState),
     unread,
   }
 }
+
+interface NotReadyList {
+  readonly records: readonly JsonObject[]
+  readonly isComplete: boolean
+  readonly why?: string | undefined
+}
+
+/** Lists the pull requests that are not ready; none, without a reason, where the service lacks the operation. */
+async function readNotReady(values: Queue, client: ServiceClient): Promise<NotReadyList> {
+  const records: JsonObject[] = []
+  const { list } = listPullRequests
+  if (list === undefined) return { records, isComplete: false }
+  const { value: end, failure } = await tolerate(async () => {
+    try {
+      const wanted = {
+        ...values,
+        states: ['NOT_READY'],
+        limit: maxRead,
+        maxPages: undefined,
+        pageSize: undefined,
+      }
+      return await readToEnd(
+        readList(client, list(wanted, client.serviceTime.startedAt(), client.nameOf)),
+        record => records.push(record),
+      )
+    } catch (error) {
+      if (isNotFound(toMergeqError(error))) return undefined
+      throw error
+    }
+  })
+  return {
+    records,
+    isComplete: end?.complete === true,
+    why: failure?.message ?? end?.problem ?? end?.failure?.message,
+  }
+}
+
+/** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
+async function readNotReadyCount(
+  place: Queue,
+  client: ServiceClient,
+): Promise<{ readonly value?: number | undefined; readonly failure?: MergeqError }> {
+  return tolerate(async () => {
+    const { response } = await callOperation(client, getMergeQueueMetrics, { repo: place.repo })
+    return queueMetricsIn(response.bytes, place)?.numbers.awaitingMergeability
+  })
+}
+
+const unreadPart = (what: string, why: string | undefined): QueueExplanation['unread'] =>
+  why === undefined ? [] : [{ what, why }]
 
 /** The verdicts of the states in which nothing else counts. */
 const stateVerdicts: ReadonlyMap<string, QueueVerdict> = new Map([
@@ -144,14 +224,14 @@ function notReadyFindings({ notReadyCount = 0, notReady }: QueueSources): readon
 
 /** Returns the pull requests that are not ready, each with what it is waiting for. */
 function notReadyPullRequests(sources: QueueSources): QueueExplanation['notReadyPullRequests'] {
-  const { repo, targetBranch, queue, notReady, nameOf, now } = sources
+  const { repo, targetBranch, client, queue, notReady, now } = sources
   return notReady.flatMap(record => {
     const pr = getNumber(record, 'prNumber')
     if (pr === undefined) return []
     const { title, since, reasons } = explanationOf({
-      ...{ pr, repo, targetBranch, nameOf, record, queue, now },
-      // What to do about each of them is left to its own explanation.
-      commandFor: () => '',
+      ...{ pr, repo, targetBranch, record, queue, now },
+      nameOf: client.nameOf,
+      commandLine: client.settings.commandLine,
       run: undefined,
       unread: [],
     })
@@ -162,20 +242,29 @@ function notReadyPullRequests(sources: QueueSources): QueueExplanation['notReady
 }
 
 /** Returns what to do: about the queue first, then about its head, then about what is not ready. */
-function stepsOf(sources: QueueSources, verdict: QueueVerdict): readonly NextStep[] {
-  const { queue, head, notReady, notReadyCount = 0, unread, commandFor } = sources
-  const steps: NextStep[] = []
-  if (canResume(stateOf(queue)))
-    steps.push({
-      command: commandFor('resume-queue'),
-      when: 'If you manage the queue',
-      why: 'Resumes testing and merging, if you manage the queue.',
-    })
-  if (head !== undefined && ['blocked', 'stalled'].includes(verdict))
-    steps.push(...head.next.map(step => ({ ...step, why: `#${head.pr}: ${step.why}` })))
+function stepsOf(
+  sources: QueueSources,
+  verdict: QueueVerdict,
+  ofState: readonly Finding[],
+): readonly NextStep[] {
+  const { client, head, notReady, notReadyCount = 0, unread } = sources
+  const isHeld = head !== undefined && ['blocked', 'stalled'].includes(verdict)
   // A service that lacks the list does not have it later either.
   const canList = unread.some(({ what }) => what === unreadNotReady)
-  if (notReadyCount > 0 && notReady.length === 0 && canList)
-    steps.push({ command: commandFor('list-not-ready'), why: 'Lists the pull requests that are not ready.' })
-  return steps
+  const list: Step = { action: 'list-not-ready', why: 'Lists the pull requests that are not ready.' }
+  const withCommand = (step: Step) => nextStep(step, sources, client.settings.commandLine)
+  return [
+    ...ofState.flatMap(({ steps = [] }) => steps).map(withCommand),
+    ...(isHeld ? head.next.map(step => ({ ...step, why: `#${head.pr}: ${step.why}` })) : []),
+    ...(notReadyCount > 0 && notReady.length === 0 && canList ? [withCommand(list)] : []),
+  ]
 }
+
+/** Returns an explanation as JSON: `queueExplanationRecord`. */
+export const queueExplanationJson = (
+  explanation: QueueExplanation,
+): Infer<typeof queueExplanationRecord> => ({
+  ...explanation,
+  head: explanation.head === null ? null : explanationJson(explanation.head),
+  next: explanation.next.map(({ command, why }) => ({ command, why })),
+})

@@ -4,7 +4,8 @@ import { failedCheckText } from '../domain/test-run.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../output/styled-text.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../values/format.ts'
 import { describeEstimate } from './estimate.ts'
-import type { Explanation, NextStep } from './explain-pull-request.ts'
+import type { Explanation } from './explain-pull-request.ts'
+import type { NextStep } from './next-commands.ts'
 
 /** Returns an explanation as prose for a terminal; `now` is in milliseconds since 1970. */
 export const explanationProse = (explanation: Explanation, now: number): readonly StyledLine[] => [

@@ -2,11 +2,9 @@ import { get, getString, isObject, type Json, type JsonObject } from '../base/js
 import { isStacked } from '../domain/stacks.ts'
 import { shorten } from '../values/format.ts'
 
-export type QueueAction = 'list-queues' | 'list-not-ready' | 'resume-queue'
-
 export type Action =
   | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-timeline' | 'show-test-run')
-  | ('upload-targets' | QueueAction)
+  | ('upload-targets' | 'list-queues' | 'list-not-ready' | 'resume-queue')
 
 /** A next step; without an action something that a person does elsewhere. */
 export interface Step {

@@ -1,5 +1,5 @@
-import { explain, explanationJson } from '../explain/read-pull-request.ts'
-import { explainQueueAt, queueExplanationJson } from '../explain/read-queue.ts'
+import { explain, explanationJson } from '../explain/explain-pull-request.ts'
+import { explainQueueAt, queueExplanationJson } from '../explain/explain-queue.ts'
 import type { PullRequest } from '../values/pull-request.ts'
 import type { Queue } from '../values/repository.ts'
 import type { CallOutcome } from './call-client.ts'

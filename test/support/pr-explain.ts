@@ -3,11 +3,10 @@ import { flagName } from '../../src/command/inputs.ts'
 import {
   type ExplainSources,
   type Explanation,
+  explanationJson,
   explanationOf,
 } from '../../src/explain/explain-pull-request.ts'
 import { explanationProse } from '../../src/explain/lines.ts'
-import { wordsFor } from '../../src/explain/next-commands.ts'
-import { explanationJson } from '../../src/explain/read-pull-request.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { parseRepository } from '../../src/values/repository.ts'
 import { joinCommandLine } from '../../src/values/suggested-command.ts'
@@ -19,7 +18,7 @@ export const explainSeven = (read: Partial<ExplainSources>): Explanation =>
     pr: 7,
     repo: parseRepository('acme/web'),
     targetBranch: 'main',
-    commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
+    commandLine: joinCommandLine,
     nameOf: flagName,
     record: undefined,
     queue: undefined,

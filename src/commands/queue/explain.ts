@@ -39,7 +39,7 @@ export const definition = command({
   async run({ queue, file }, cli) {
     if (cli.options.dryRun)
       return queue === undefined ? printSelection(file, cli) : printRequests(cli, getQueue, [queue])
-    const { explainQueueAt, queueExplanationJson } = await import('../../explain/read-queue.ts')
+    const { explainQueueAt, queueExplanationJson } = await import('../../explain/explain-queue.ts')
     const { queueExplanationLines, queueExplanationRows } = await import('./explain/view.ts')
     const isSeveral = queue === undefined
     return forSelectedQueues(cli, {

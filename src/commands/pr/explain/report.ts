@@ -9,7 +9,7 @@ import { openPage } from '../../../command/open-page.ts'
 import { read } from '../../../command/send.ts'
 import { againTexts } from '../../../domain/reasons/reasons.ts'
 import { parseTestRun } from '../../../domain/test-run.ts'
-import type { Explanation, NextStep } from '../../../explain/explain-pull-request.ts'
+import { type Explanation, explain, explanationJson } from '../../../explain/explain-pull-request.ts'
 import {
   explanationProse,
   findingLines,
@@ -19,7 +19,7 @@ import {
   resubmissionLines,
   unreadRows,
 } from '../../../explain/lines.ts'
-import { explain, explanationJson } from '../../../explain/read-pull-request.ts'
+import type { NextStep } from '../../../explain/next-commands.ts'
 import { type Fact, factTable, singleRecord } from '../../../output/view.ts'
 import { shorten } from '../../../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../../../values/pull-request.ts'
