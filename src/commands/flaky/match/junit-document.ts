@@ -23,7 +23,7 @@ export interface JUnitResults {
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Failed attempts that Surefire and Gradle tried again. They also count them as tests and as failures. */
+/** Failed attempts that Surefire and Gradle tried again. */
 const attemptTags: readonly string[] = ['flakyFailure', 'flakyError', 'rerunFailure', 'rerunError']
 
 /** What `status` or `result` says of a failed test: Ginkgo, CTest and others. */
@@ -39,14 +39,10 @@ const mayFailMessage = 'TEST_CASE tagged with !mayfail'
 /** The first minor version of Go 1 that reports a package that does not build among the tests. */
 const goWithBuildErrors = 24
 
-/** Three-digit groups, as a number is written for people: `1,000` or `1.000`. */
-const groupedNumber = /^\d{1,3}(?:[.,'’_\s]\d{2,3})*[.,'’_\s]\d{3}$/
-
 /** Returns how many an attribute says; undefined if it says nothing, NaN if it is no count. */
 function readCount(text = ''): number | undefined {
-  const trimmed = text.trim()
-  if (trimmed === '') return undefined
-  const count = Number(groupedNumber.test(trimmed) ? trimmed.replace(/\D/g, '') : trimmed)
+  if (text.trim() === '') return undefined
+  const count = Number(text)
   return count < 0 ? Number.NaN : count
 }
 
@@ -54,22 +50,17 @@ function readCount(text = ''): number | undefined {
 class Element {
   readonly tag: string
   readonly attributes: Attributes
-  /** The test case and the suite that it is or belongs to. */
-  readonly testCase: Element | undefined
-  readonly suite: Element | undefined
   /** How many suites of the document began before it. */
   readonly number: number
   cases = 0
   skippedCases = 0
-  failedCases = 0
   failures = 0
-  attempts = 0
+  /** Failures that are none, but may be counted as failures and as tests: failed attempts, and those that are expected. */
+  excused = 0
   /** Whether the test tool expects a failure, and whether it counts it. */
   expectedFailure: 'counted' | 'not counted' | undefined
-  expectedFailures = 0
   /** Whether its counts of failures and of errors count the same tests. */
   countsTwice = false
-  hasFailed = false
   /** The minor version of Go of its suites, the lowest of several; undefined where they say none, 0 for an unknown one. */
   goVersion: number | undefined
   /** How many errors the suites in it say that they have. */
@@ -80,12 +71,10 @@ class Element {
   succeeded = true
   failureReason = ''
 
-  constructor(tag: string, attributes: Attributes, parent: Element | undefined, number: number) {
+  constructor(tag: string, attributes: Attributes, number: number) {
     this.tag = tag
     this.attributes = attributes
     this.number = number
-    this.testCase = tag === 'testcase' ? this : tag === 'testsuite' ? undefined : parent?.testCase
-    this.suite = tag === 'testsuite' ? this : parent?.suite
     this.cases = tag === 'testcase' ? 1 : 0
     this.countsTwice = tag === 'testsuite' && /^(TestCafe Tests:|Mocha Tests$)/.test(attributes.name ?? '')
   }
@@ -93,10 +82,8 @@ class Element {
   add(inner: Element): void {
     this.cases += inner.cases
     this.skippedCases += inner.skippedCases
-    this.failedCases += inner.failedCases
     this.failures += inner.failures
-    this.attempts += inner.attempts
-    this.expectedFailures += inner.expectedFailures
+    this.excused += inner.excused
     if (inner.countsTwice) this.countsTwice = true
     if (!isSuite(inner)) return
     this.suiteErrors += readCount(inner.attributes.errors) ?? 0
@@ -106,9 +93,6 @@ class Element {
 }
 
 const isSuite = ({ tag }: Element): boolean => tag === 'testsuite'
-
-const saysPassed = ({ status = '', result = '' }: Attributes): boolean =>
-  passedWord.test(status) && passedWord.test(result)
 
 const saysFailed = ({ status = '', result = '' }: Attributes): boolean =>
   failedWord.test(status) || failedWord.test(result)
@@ -139,17 +123,18 @@ export class JUnitDocument {
   }
 
   start(tag: string, attributes: Attributes): void {
-    const parent = this.#open.at(-1)
-    const { testCase, suite } = parent ?? {}
-    if (tag === 'testcase') this.#cases++
+    const testCase = this.#open.findLast(outer => outer.tag === 'testcase')
+    const suite = this.#open.findLast(isSuite)
     if (tag === 'failure' || tag === 'error') this.#addFailure(testCase, suite)
-    // Codeception counts a warning with the failures; PHPUnit 9 has a count of its own for warnings.
-    if (tag === 'warning' && testCase !== undefined && suite?.attributes.warnings === undefined)
-      this.#addFailure(testCase, suite)
-    if (attemptTags.includes(tag) && testCase !== undefined) testCase.attempts++
-    if (tag === 'skipped' && testCase !== undefined) readSkipped(testCase, attributes)
     if (tag === 'property' && testCase === undefined && suite !== undefined) readProperty(suite, attributes)
-    this.#open.push(new Element(tag, attributes, parent, this.#suites))
+    if (testCase !== undefined) {
+      // Codeception counts a warning with the failures; PHPUnit 9 has a count of its own for warnings.
+      if (tag === 'warning' && suite?.attributes.warnings === undefined) testCase.failures++
+      if (attemptTags.includes(tag)) testCase.excused++
+      if (tag === 'skipped') readSkipped(testCase, attributes)
+    }
+    this.#open.push(new Element(tag, attributes, this.#suites))
+    if (tag === 'testcase') this.#cases++
     if (tag === 'testsuite') this.#suites++
   }
 
@@ -157,7 +142,6 @@ export class JUnitDocument {
     const element = this.#open.pop()
     if (element === undefined) return
     if (element.tag === 'testcase') this.#endTestCase(element)
-    else if (element.hasFailed) this.#addFailedTest(element)
     if (element.tag === 'testsuite' || element.tag === 'testsuites') {
       this.#checkFailures(element)
       this.#checkTests(element)
@@ -168,27 +152,23 @@ export class JUnitDocument {
 
   /** Counts a failure. One outside of test cases is one of its suite, which could not be set up. */
   #addFailure(testCase: Element | undefined, suite: Element | undefined): void {
-    if (testCase === undefined) this.#problem = 'it has an error outside of test cases'
     const element = testCase ?? suite
-    if (element === undefined) return
-    element.hasFailed = true
-    element.failures++
+    if (element !== undefined) element.failures++
+    if (testCase !== undefined) return
+    this.#problem = 'it has an error outside of test cases'
+    if (suite !== undefined) this.#addFailedTest(suite)
   }
 
   /** Decides whether a test failed. One that passed may be a later attempt of one that failed. */
   #endTestCase(testCase: Element): void {
-    if (testCase.expectedFailure !== undefined) {
-      if (testCase.expectedFailure === 'counted') testCase.expectedFailures = testCase.failures
-      testCase.failures = 0
-      testCase.hasFailed = false
-    }
-    if (saysFailed(testCase.attributes)) testCase.hasFailed = true
-    if (testCase.hasFailed) {
-      testCase.failures = Math.max(testCase.failures, 1)
-      testCase.failedCases = 1
-      this.#addFailedTest(testCase)
-    } else if (this.#failed.size > 0) {
-      const passedLater = testCase.skippedCases === 0 && saysPassed(testCase.attributes)
+    const { attributes, expectedFailure, failures, skippedCases } = testCase
+    if (expectedFailure !== undefined) testCase.failures = 0
+    if (expectedFailure === 'counted') testCase.excused += failures
+    if (saysFailed(attributes)) testCase.failures = Math.max(testCase.failures, 1)
+    if (testCase.failures > 0) this.#addFailedTest(testCase)
+    else if (this.#failed.size > 0) {
+      const { status = '', result = '' } = attributes
+      const passedLater = skippedCases === 0 && passedWord.test(status) && passedWord.test(result)
       const [key] = this.#identify(testCase)
       const failed = this.#failed.get(key)
       if (failed !== undefined) this.#failed.set(key, { ...failed, passedLater })
@@ -198,7 +178,8 @@ export class JUnitDocument {
   #addFailedTest(element: Element): void {
     const [key, test] = this.#identify(element)
     this.#failed.set(key, test)
-    if (element.suite?.goVersion !== undefined) element.suite.failedNames.add(test.name)
+    const suite = this.#open.findLast(isSuite)
+    if (suite?.goVersion !== undefined) suite.failedNames.add(test.name)
   }
 
   /**
@@ -217,37 +198,29 @@ export class JUnitDocument {
       file: [element, ...suites].map(fileOf).find(file => file !== undefined),
       passedLater: false,
     }
-    // Tests without a name are not known to be the same.
-    const ordinal = test.name === '' ? this.#failed.size : ''
-    return [JSON.stringify([suites.at(-1)?.number, test.classname, test.name, test.file, ordinal]), test]
+    return [JSON.stringify([suites.at(-1)?.number, test.classname, test.name, test.file]), test]
   }
 
   /** Compares what a suite says of its failures with what it contains. */
   #checkFailures(element: Element): void {
-    const { attributes, failures, attempts, expectedFailures, ...suite } = element
+    const { attributes, failures, excused, goVersion, suiteErrors, succeeded, failureReason } = element
     const stated = readCount(attributes.failures) ?? 0
     let errors = readCount(attributes.errors) ?? 0
-    if (element.tag === 'testsuites' && suite.goVersion !== undefined && errors > suite.suiteErrors) {
-      this.#addGoErrors(errors - suite.suiteErrors, suite.goVersion)
-      errors = suite.suiteErrors
+    if (element.tag === 'testsuites' && goVersion !== undefined && errors > suiteErrors) {
+      // gotestsum counts each line on standard error as an error, in the root element only.
+      const counted = `it counts ${pluralize(errors - suiteErrors, 'error')} outside of its packages: gotestsum counts the lines on standard error`
+      if (goVersion >= goWithBuildErrors) this.#remarks.push(counted)
+      else
+        this.#problem ??= `${counted}, and before Go 1.${goWithBuildErrors} a package that does not build shows up only there`
+      errors = suiteErrors
     }
     const reported = countsSame(element, stated, errors) ? Math.max(stated, errors) : stated + errors
     if (Number.isNaN(reported)) this.#problem ??= 'its number of failures or errors cannot be read'
-    if (reported > failures + attempts + expectedFailures)
-      this.#problem ??= 'it reports more failures than it has test cases for'
+    if (reported > failures + excused) this.#problem ??= 'it reports more failures than it has test cases for'
     if (failures === 0 && saysFailed(attributes)) this.#problem ??= 'a suite failed, but none of its tests'
-    if (!suite.succeeded && suite.failureReason !== '')
-      this.#problem ??= `a suite did not succeed: ${suite.failureReason}`
-    if (!suite.succeeded && failures === 0)
+    if (!succeeded && failureReason !== '') this.#problem ??= `a suite did not succeed: ${failureReason}`
+    if (!succeeded && failures === 0)
       this.#problem ??= 'a suite did not succeed, but none of its tests failed'
-  }
-
-  /** gotestsum counts each line on standard error as an error, in the root element only. */
-  #addGoErrors(count: number, goVersion: number): void {
-    const counted = `it counts ${pluralize(count, 'error')} outside of its packages: gotestsum counts the lines on standard error`
-    if (goVersion >= goWithBuildErrors) this.#remarks.push(counted)
-    else
-      this.#problem ??= `${counted}, and before Go 1.${goWithBuildErrors} a package that does not build shows up only there`
   }
 
   /** Compares the number of tests of the outermost element that has one. Mocha leaves out skipped tests. */
@@ -268,25 +241,19 @@ export class JUnitDocument {
 
   /** Go reports a test as failed if one of its subtests did. */
   #checkSubtests({ failedNames }: Element): void {
-    const subtests = new Map<string, string[]>()
-    for (const name of failedNames)
-      for (let end = name.indexOf('/'); end >= 0; end = name.indexOf('/', end + 1)) {
-        const parent = name.slice(0, end)
-        if (!failedNames.has(parent)) continue
-        const names = subtests.get(parent) ?? []
-        names.push(name)
-        subtests.set(parent, names)
-      }
-    if (subtests.size === 0) return
-    const parents = [...subtests].map(([parent, names]) => `${parent} (${joinTruncated(names)})`)
-    this.#remarks.push(`tests with failed subtests are failures, too: ${joinTruncated(parents)}`)
+    const parents = [...failedNames].flatMap(parent => {
+      const subtests = [...failedNames].filter(name => name.startsWith(`${parent}/`))
+      return subtests.length === 0 ? [] : [`${parent} (${joinTruncated(subtests)})`]
+    })
+    if (parents.length > 0)
+      this.#remarks.push(`tests with failed subtests are failures, too: ${joinTruncated(parents)}`)
   }
 }
 
 /** Whether an element says that it has more tests than test cases, without those that are known to be left out. */
-function lacksTests({ attributes, cases, skippedCases, attempts }: Element): boolean {
+function lacksTests({ attributes, cases, skippedCases, excused }: Element): boolean {
   const leftOut = Math.max(0, (readCount(attributes.skipped) ?? 0) - skippedCases)
-  return (readCount(attributes.tests) ?? 0) > cases + attempts + leftOut
+  return (readCount(attributes.tests) ?? 0) > cases + excused + leftOut
 }
 
 /**
@@ -295,8 +262,8 @@ function lacksTests({ attributes, cases, skippedCases, attempts }: Element): boo
  */
 function countsSame(element: Element, failures: number, errors: number): boolean {
   if (element.countsTwice) return true
-  const isEachFailed = failures === errors && failures === element.failedCases
-  return isEachFailed && element.failedCases === element.cases && !lacksTests(element)
+  const isEachFailed = element.failures === element.cases && !lacksTests(element)
+  return isEachFailed && failures === errors && failures === element.failures
 }
 
 /**
@@ -309,7 +276,7 @@ function readSkipped(testCase: Element, { message = '', type }: Attributes): voi
   // node:test writes a test that is still to be done so.
   if (type === 'todo') testCase.expectedFailure = 'counted'
   if (testCase.attributes.status === 'notrun' && message !== '' && !message.startsWith('SKIP_'))
-    testCase.hasFailed = true
+    testCase.failures++
 }
 
 /**
