@@ -11,22 +11,13 @@ import { mergeq, splitWords } from '../support/harness.ts'
 const habits: Readonly<Record<string, string>> = {
   gh: `
 pr list                               =
-pr status                             =
-pr status 5                           =
 pr view                               > pr get
 pr view 5                             > pr get 5
-pr view 5 --web                       > pr get 5 --web
-pr view 5 -w                          > pr get 5 -w
-pr view 5 --json state                > pr get 5 --json --fields state
 pr view 5 --comments                  > pr get 5\\nThe comments are on the page
 pr get 5 --json state,title           > pr get 5 --json --fields state,prTitle
-pr get 5 --json number                > pr get 5 --json --fields prNumber
 pr list --json number -q .[].number   " jq '.[].number'
 pr list --json number,state           > pr list --json --fields prNumber,state
-pr get 5 --json -q .state             " jq '.state'
-pr list --limit 5                     =
 pr list -L 5                          > pr list --limit 5
-pr list --state open                  " For open pull requests: --state not-ready
 pr list --state closed                " For closed pull requests: --state merged
 pr list --state all                   " For all pull requests, omit --state
 pr list --state merged,failed         > pr list --state merged --state failed
@@ -40,11 +31,8 @@ pr list --head fix-cart               " pr get --head <branch>
 pr list -H fix-cart                   " pr get --head <branch>
 pr list --base main                   > pr list --target-branch main
 pr list -B main                       > pr list --target-branch main
-pr list -R acme/web                   =
-pr list --repo acme/web               =
 pr list --web                         " Only pr get, pr explain
 pr ls                                 > pr list
-pr merge                              > pr submit
 pr merge 5                            > pr submit 5
 pr merge 5 --auto                     > pr submit 5
 pr merge 5 --squash                   > pr submit 5\\nThe merge method is a setting
@@ -54,13 +42,11 @@ pr merge 5 --admin                    > pr submit 5\\nNothing passes the queue
 pr merge 5 --delete-branch            > pr submit 5\\nThe service does not delete branches
 pr merge 5 -d                         > pr submit 5\\nThe service does not delete branches
 pr merge 5 --disable-auto             ? pr submit
-pr submit 5 --auto                    > pr submit 5
 pr submit 5 -y                        " Nothing is asked
 pr submit 5 --yes                     " Nothing is asked
 pr close 5                            > pr cancel 5
 pr close 5 --comment no               ? pr cancel
 pr reopen 5                           > pr submit 5
-pr checks                             > pr testing
 pr checks 5                           > pr testing 5
 pr checks 5 --watch                   > pr wait 5
 pr checkout 5                         " gh pr --help
@@ -70,24 +56,17 @@ pr review 5 --approve                 " gh pr --help
 pr ready 5                            " gh pr --help
 pr update-branch 5                    " gh pr --help
 pr create                             " No command opens a pull request
-pr create --fill                      " No command opens a pull request
 pr new                                " No command opens a pull request
 pr edit 5 --priority high             > pr submit 5 --priority high
-pr get #5                             =
-pr get '#5'                           =
 pr get PR-5                           > pr get 5
 pr get GH-5                           > pr get 5
 pr get 05                             > pr get 5
 pr get pr/5                           > pr get 5
 pr get fix-cart                       > pr get --head fix-cart
 pr get feature/cart                   > pr get --head feature/cart
-pr view fix-cart                      > pr get --head fix-cart
-pr get https://github.com/acme/web/pull/5 =
-pr view https://github.com/acme/web/pull/5 > pr get https://github.com/acme/web/pull/5
 pr submit 5,6                         > pr submit 5 6
 pr submit '5 6'                       > pr submit 5 6
 pr submit 5, 6                        > pr submit 5 6
-pr submit '#5, #6'                    > pr submit 5 6
 pr cancel 5 --reason late             " No command takes a reason
 pr cancel 5 -m late                   " No command takes a reason
 run list                              > queue runs
@@ -98,51 +77,33 @@ run rerun 5                           > pr restart 5
 run cancel 5                          " mergeq pr testing <pr>
 runs                                  > queue runs
 repo view                             " The repository is chosen by
-repo set-default acme/web             " The repository is chosen by
 browse                                > pr get --web
-browse 5                              > pr get --web 5
 web                                   > pr get --web
 issue list                            " No command of mergeq does this
 release list                          " No command of mergeq does this
 workflow run                          " No command of mergeq does this
-auth login                            =
 auth login -t                         " auth login --with-token
-auth login --with-token               =
 auth login --hostname trunk.io        " Did you mean --base-url?
-auth status                           =
 auth status -t                        > auth token
 auth refresh                          > auth login
 auth setup-git                        > auth login
 auth switch                           " To use another profile
-auth token                            =
 auth use work                         " mergeq auth list
 auth profiles                         " mergeq auth list
 profiles                              " mergeq auth list
-login                                 > auth login
 logout                                > auth logout
 whoami                                > auth status
-config list                           =
 config ls                             > config list
-config get repo                       =
-config set repo acme/web              =
 config set repo=acme/web              > config set repo acme/web
 config clear-cache                    ? config
-api getQueue                          =
 api repos acme/web                    " Name only the operation
 api getQueue -d x=1                   " To send fields: -F
 completion -s zsh                     > completion zsh
-completion zsh                        =
---version                             =
-version                               =
-help                                  =
-help pr                               =
 `,
   git: `
 status                                > queue get
 log                                   > queue runs
 push                                  > pr submit
-push 5                                > pr submit 5
-merge 5                               > pr submit 5
 merge fix-cart                        ? pr submit
 commit                                " Use git
 fetch                                 " Use git
@@ -153,7 +114,6 @@ clone                                 " Use git
 tag                                   " Use git
 stash                                 " Use git
 remote                                " The repository is chosen by
-diff                                  > queue diff
 diff q.yaml                           > queue diff -f q.yaml
 show                                  > queue get
 show 5                                > pr get 5
@@ -172,11 +132,7 @@ hook                                  > guard
 hooks install                         > guard install
 -V                                    > --version
 --verison                             > --version
---hepl                                > --help
--v                                    =
 pr submit 5 -n                        > pr submit 5 --dry-run
-pr submit -n 5                        > pr submit --dry-run 5
-pr cancel 5 -n                        > pr cancel 5 --dry-run
 pr list -n 5                          > pr list --limit 5
 pr list -n                            > pr list --dry-run
 queue watch -n 5                      > queue watch --interval 5s
@@ -184,7 +140,6 @@ pr wait 5 -n 10                       > pr wait 5 --interval 10s
 pr submit 5 -f                        ? pr submit
 pr cancel 5 -f                        " Did you mean --yes?
 pr submit 5 --force                   " Nothing passes the queue
-queue runs --since '2 weeks ago'      > queue runs --since 2w
 queue runs --since '1 day ago'        > queue runs --since 1d
 queue runs --since 1.day.ago          " Use a duration
 queue runs --after 2026-01-05         > queue runs --since 2026-01-05
@@ -192,82 +147,55 @@ queue runs --before yesterday         > queue runs --until yesterday
 flaky list --since '7 days'           > flaky list --since 7d
 flaky list --since 7days              > flaky list --since 7d
 flaky list --since='24 hours'         > flaky list --since 24h
-flaky list --since yesterday          =
 `,
   kubectl: `
-get pr                                > pr get
 get pr 5                              > pr get 5
 get pr/5                              > pr get 5
 get prs                               > pr list
-get queue                             > queue get
 get queue main                        > queue get -b main
 get queues                            > queue list
 get queues -A                         > queue list
 get tests                             > flaky list
-get 5                                 > pr get 5
-get pr 5 -o yaml                      ? pr get
-get queue -o json                     > queue get -o json
 get queue -o wide                     ? queue get
 get queue -w                          > queue watch
-get queue --watch                     > queue watch
 queue get --watch                     > queue watch
-queue get -A                          > queue list
 queue get --all                       > queue list
 queue get main                        > queue get -b main
 queue get acme/web                    > queue get -R acme/web
 queue pause release/2.4               > queue pause -b release/2.4
 queue get --branch main               > queue get --target-branch main
 describe pr 5                         > pr explain 5
-describe pr/5                         > pr explain 5
-describe 5                            > pr explain 5
 describe queue                        > queue get
-describe queue main                   > queue get -b main
 explain pr 5                          > pr explain 5
-explain 5                             > pr explain 5
 explain queue                         > queue explain
 logs 5                                > pr testing 5
-logs pr/5                             > pr testing 5
 logs                                  > queue watch
 logs -f                               ? queue watch
 events                                > queue watch
 top                                   > queue watch
 delete pr 5                           > pr cancel 5
 delete queue main                     > queue delete -b main
-delete 5                              > pr cancel 5
-apply -f q.yaml                       > queue apply -f q.yaml
 apply q.yaml                          > queue apply -f q.yaml
-diff -f q.yaml                        > queue diff -f q.yaml
 queue apply q.yaml                    > queue apply -f q.yaml
 queue apply --filename q.yaml         > queue apply --file q.yaml
 queue apply --from q.yaml             > queue apply --file q.yaml
-create queue                          > queue create
 create queue release                  > queue create -b release
 edit queue                            ? queue update
 scale --replicas 3                    " queue update --concurrency <n>
 queue update --replicas 3             > queue update --concurrency 3
 queue set concurrency 3               > queue update --concurrency 3
-queue set concurrency=3               > queue update --concurrency 3
 queue update concurrency 3            > queue update --concurrency 3
-queue update mode=parallel            > queue update --mode parallel
 queue update --batch=true             > queue update --batch
-queue update --batch=false            > queue update --no-batch
 queue update --batch=off              > queue update --no-batch
 queue update --batch off              > queue update --no-batch
-queue update --batch on               > queue update --batch
-queue update --no-batch               =
 rollout undo                          " To take a change back
 rollout restart                       ? 
 cordon                                > queue pause
 uncordon                              > queue resume
 drain                                 > queue drain
-drain main                            > queue drain -b main
-wait 5                                > pr wait 5
 wait pr 5 --for=merged                > pr wait 5 --until merged
 pr wait 5 --for=condition=merged      > pr wait 5 --until merged
-pr wait 5 --for merged                > pr wait 5 --until merged
-pr wait 5 --timeout=10m               =
 pr wait 5 --timeout '10 minutes'      > pr wait 5 --timeout 10m
-pr wait 5 --timeout 10min             > pr wait 5 --timeout 10m
 config use-context work               " To use another profile
 config get-contexts                   " To use another profile
 config current-context                " To use another profile
@@ -277,20 +205,15 @@ auth whoami                           > auth status
 --namespace acme queue get            ? 
 queue get -n acme                     " Did you mean --dry-run?
 queue get -o name                     " must be one of: table
-queue get -o jsonpath='{.state}'      " must be one of: table
 queue get --no-headers                " use --fields
 queue get -l a=b                      ? queue get
 `,
   vendor: `
 merge submit 5                        > pr submit 5
-merge submit 5 --priority high        > pr submit 5 --priority high
-merge submit                          > pr submit
 merge cancel 5                        > pr cancel 5
-merge cancel                          > pr cancel
 merge status                          > queue get
 merge status 5                        > pr get 5
 merge pause                           > queue pause
-merge pause main                      > queue pause -b main
 merge resume                          > queue resume
 merge restart 5                       > pr restart 5
 merge list                            > queue list
@@ -308,56 +231,42 @@ pr submit --pr 5                      > pr submit 5
 pr submit --pr-number 5               ? pr submit
 pr submit 5 --wait=10m                > pr submit 5 --wait --timeout 10m
 pr submit 5 --wait=false              > pr submit 5
-pr submit 5 --wait=true               > pr submit 5 --wait
 pr submit 5 --no-wait                 " Without --wait
-pr submit 5 --priority=urgent         =
-pr submit 5 --priority 0              =
 pr submit 5 --urgent                  > pr submit 5 --priority urgent
 pr submit 5 --prio high               > pr submit 5 --priority high
 pr submit 5 -p high                   > pr submit 5 --priority high
 pr submit 5 --front                   " --priority high
 pr submit 5 --skip-the-line           > pr submit 5 --priority urgent
-pr submit 5 --no-batch                =
 pr submit 5 --solo                    > pr submit 5 --no-batch
 pr sumbit 5                           > pr submit 5
 pr canel 5                            > pr cancel 5
 pr mrege 5                            > pr submit 5
 que lsit                              > queue list
-queue upate --concurrency 3           > queue update --concurrency 3
 docter                                > doctor
 completions bash                      > completion bash
 submit 5                              > pr submit 5
-cancel 5                              > pr cancel 5
-restart 5                             > pr restart 5
 pause                                 > queue pause
-resume                                > queue resume
 list                                  > queue list
 tour                                  > sandbox tour
 play                                  > sandbox tour
 demo                                  > sandbox tour
 5                                     > pr get 5
-'#5'                                  > pr get '#5'
 `,
   'bors, Mergify, Graphite': `
-r+                                    > pr submit
 r+ 5                                  > pr submit 5
-pr r+ 5                               > pr submit 5
 r- 5                                  > pr cancel 5
 retry 5                               > pr submit 5
 try                                   > sandbox tour
 ping                                  > doctor
-queue                                 =
 queue 5                               > pr get 5
 queue add 5                           > pr submit 5
 queue enqueue 5                       > pr submit 5
 requeue 5                             > pr submit 5
 dequeue 5                             > pr cancel 5
 unqueue 5                             > pr cancel 5
-pr dequeue 5                          > pr cancel 5
 queue remove 5                        > pr cancel 5
 queue pop 5                           > pr cancel 5
 refresh                               " reads a pull request again by itself
-refresh 5                             " reads a pull request again by itself
 update 5                              " submit again: mergeq pr submit <pr> --priority high
 rebase 5                              " gh pr --help
 freeze                                > queue pause
@@ -370,13 +279,11 @@ queue lock                            > queue pause
 queue unlock                          > queue resume
 queue status                          > queue get
 queue show                            > queue get
-queue show 5                          > pr get 5
 queue ls                              > queue list
 queue history                         > queue runs
 queue stats                           > queue report
 queue copy main release               " To copy the settings of main to release
 queue clone main release              " mergeq queue export -b main --for release --file release.yaml
-queue copy                            " name the branch
 queue rollback                        " To take a change back
 queue export --since 7d               > queue runs --since 7d
 queue pause --for 1h                  " has no end
@@ -401,19 +308,15 @@ docs                                  > help
 states                                > help states
 setup                                 " To begin, run
 enable                                ? 
-frobnicate                            ? 
 `,
   'none of these': `
-pr bump 7                             > pr submit --priority high 7
 pr submit 7 --high                    > pr submit 7 --priority high
 pr 7                                  > pr get 7
 pr close 7 --yes                      > pr cancel 7
 delete pr 7 --force                   > pr cancel 7
-pr merge --auto 7                     > pr submit 7
 pr merge 7 --dryrun                   > pr submit 7 --dry-run
 stop 7                                > pr cancel 7
 queue rm release --yes                > queue delete -b release
-queue delete release --yes            > queue delete -b release
 list queues                           > queue list
 pr open 7                             > pr get --web 7
 pr get 7 --watch                      > pr wait 7
@@ -426,34 +329,22 @@ queue diff --from main --to release   > queue diff --target-branch main --with-b
 queue get --settings                  > queue export
 config delete color                   > config unset color
 prs get 7                             > pr get 7
-#123 --json                           > pr get '#123' --json
-https://github.com/acme/web/pull/7    > pr get https://github.com/acme/web/pull/7
 submit 7 --wait                       > pr submit 7 --wait
-status 7                              > pr get 7
 exit-codes                            > help exit-codes
 queue watch --every 5                 > queue watch --interval 5s
-pr cancel 70,#71                      > pr cancel 70 71
 flaky get --id cd5613fd               > flaky get cd5613fd
 completion --shell zsh                > completion zsh
-pr wait 7 --every=30s                 > pr wait 7 --interval 30s
 flaky list --days 7                   > flaky list --since 7d
 flaky list --last 1w                  > flaky list --since 1w
 flaky list --team @acme/web           > flaky list --owner @acme/web
 flaky why cd5613fd                    > flaky get cd5613fd
-pr eta 7                              > pr explain 7
 -q -R acme/web flaky lits --limit 3   > -q -R acme/web flaky list --limit 3
-queue update --batchng-min-size 2     > queue update --batching-min-size 2
 pr list --csv                         > pr list --output csv
 pr list --failed --since 24h          > pr list --state failed --since 24h
 pr wait 7 --for=5m                    > pr wait 7 --timeout=5m
 flaky list --for 7d                   > flaky list --since 7d
 queue get --josn                      > queue get --json
-queue get --feilds state              > queue get --fields state
 queue get --tagret-branch main        > queue get --target-branch main
-queue get --repoo acme/web            > queue get --repo acme/web
-queue get --ouput json                > queue get --output json
-queue get --verbos                    > queue get --verbose
-pr get 34 --profil x                  > pr get 34 --profile x
 --dry-rnu pr submit 34                > --dry-run pr submit 34
 mergeq pr submit 34                   > pr submit 34
 queue pause 'deploy broken'           " To pause the queue, run: mergeq queue pause
@@ -467,7 +358,6 @@ train                                 > queue get
 treeopen                              > queue resume
 treeclosed                            > queue pause
 treeclosed=5                          " mergeq queue pause
-land                                  > pr land
 queue set --concurrency 5             > queue update --concurrency 5
 queue rename main trunk               " mergeq queue export --for <branch>
 trunk merge 34                        > pr submit 34
@@ -479,16 +369,12 @@ bors r+                               > pr submit
 merge-train add 34                    > pr submit 34
 mr !34                                > pr get 34
 flaky-tests list                      > flaky list
-pr view 34 --json state -q .state     " run: mergeq pr get 34 --json | jq '.state'
 queue update --concurrency 5 --for 1h " has no end
 pr explain 42 --by 18:00              " mergeq pr get <pr>
-pr wait 42 --by 18:00                 " mergeq pr get <pr>
 pr restart --failed                   " mergeq pr list --state failed | mergeq pr submit -
 switch release                        " --profile release or set MERGEQ_PROFILE=release. To list the profiles: mergeq auth list
-profile use beta                      " --profile beta
 auth switch beta                      " --profile beta
 ci status                             > pr testing
-ci view                               > pr testing
 ci retry                              > pr restart
 log short                             ? 
 revert 34                             ? 
