@@ -106,7 +106,7 @@ async function createContext(
   const storeError = await readStoreError(command, args, settings)
   const options = await readGlobalOptions(args, settings, time)
   const serviceTime = createServiceTime(host)
-  const isDrawn = options.format.isForPeople && (host.out.terminal || args.has('--output'))
+  const isDrawn = options.format.name === 'table' && (host.out.terminal || args.has('--output'))
   const drawn = host.out.terminal ? 'screen' : 'page'
   const rowsOrDrawn = isDrawn && options.fields.length === 0 ? drawn : 'rows'
   const results = printsData(options.format) ? 'json' : rowsOrDrawn

@@ -12,7 +12,7 @@ export async function joinErrors(
   cli: Reporter,
 ): Promise<readonly MergeqError[]> {
   const all = await joinRateLimited(errors, cli)
-  return cli.messages === 'person' && cli.options.format.isForPeople ? joinOutages(all) : all
+  return cli.messages === 'person' && cli.options.format.name === 'table' ? joinOutages(all) : all
 }
 
 /** Whether a request failed, or was not sent, because the service accepts no more requests now. */

@@ -254,7 +254,8 @@ export const definition = command({
               heading: summaryLines(summarizeMetrics(readSamplesIn(bytes)), branch),
             }
       await printer.print({ records: [], columns: [], screen })
-    } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))
+    } else if (options.format.name === 'table' && options.fields.length === 0)
+      await printer.print(rawText(bytes))
     else await printSamples(bytes, cli)
     return reportUnread(failures, cli)
   },

@@ -15,38 +15,6 @@ export interface LogWriter extends Writer {
   hasLinks?(): Promise<boolean>
 }
 
-/** Writes messages to standard error; results go to standard output. Write errors are ignored. */
-export interface Logger {
-  /** Writes a warning; `--quiet` hides it only where errors are JSON: a script parses what is left. */
-  warn(text: string): Promise<void>
-  /** Writes progress or a remark, unless `--quiet` is set. */
-  info(text: string): Promise<void>
-  /** Shows a remark that the next one replaces: in the place of the spinner's text, or like `info` without one. */
-  progress(text: string): Promise<void>
-  /** Shows the text of the spinner again, in the place of the last remark. */
-  endProgress(): void
-  /** Writes details, only with `--verbose`. */
-  debug(text: string): Promise<void>
-  /** Writes an error, as text or, with JSON output, as a JSON object. */
-  error(error: MergeqError): Promise<void>
-  /** Writes a warning, at most once for the same text. */
-  warnOnce(text: string): Promise<void>
-  /** Writes a remark unless `--quiet` is set, at most once for the same text. */
-  infoOnce(text: string): Promise<void>
-  /** Writes a remark with styles and links unless `--quiet` is set. For terminals only. */
-  infoLine(line: StyledLine): Promise<void>
-  /** Whether it can draw a spinner now: not while the process is in the background of its terminal. */
-  readonly hasSpinner: boolean
-  /** Clears the line of the spinner: before other output, which a pipe may print to the same terminal. */
-  clearSpinner(): void
-  /**
-   * Shows a spinner with `text`, where the logger has one. Of several tasks at a time, the first has the spinner.
-   * Messages are written above it. Returns the function that stops it.
-   */
-  startSpinner(text: SpinnerText): () => void
-  withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
-}
-
 interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
@@ -78,11 +46,16 @@ const spinnerDelay = 200
 /** The interval between updates of the text, in milliseconds. */
 const refreshInterval = 100
 
-/** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
+export type Logger = ReturnType<typeof createLogger>
+
+/**
+ * Creates what writes messages to standard error; results go to standard output. A write that fails is ignored, because
+ * the command does not depend on its log.
+ */
 export function createLogger(
   sink: LogWriter,
   { quiet, verbose, json, stack = false, color = false, styles, loadSpinner }: LoggerOptions,
-): Logger {
+) {
   let spinner: Spinner | undefined
   let isSpinning = false
   /** What replaces the text of the spinner. */
@@ -114,15 +87,19 @@ export function createLogger(
       await log(text)
     }
   }
-  const spin = (text: SpinnerText): (() => void) => {
+  /**
+   * Shows a spinner with `text`, where the logger has one, with messages above it. Of several tasks at a time, the first
+   * has the spinner. Returns the function that stops it.
+   */
+  const startSpinner = (text: SpinnerText): (() => void) => {
     if (loadSpinner === undefined) return () => undefined
     if (isSpinning) return endProgress
     isSpinning = true
     let isDone = false
     let timer = setTimeout(async () => {
-      const startSpinner = await loadSpinner()
+      const start = await loadSpinner()
       if (isDone) return
-      const started = startSpinner(columns => remark ?? text(columns))
+      const started = start(columns => remark ?? text(columns))
       spinner = started
       timer = setInterval(() => started.refresh(), refreshInterval)
     }, spinnerDelay)
@@ -136,37 +113,48 @@ export function createLogger(
     }
   }
   return {
+    /** Writes a warning; `--quiet` hides it only where errors are JSON: a script parses what is left. */
     warn,
+    /** Writes progress or a remark, unless `--quiet` is set. */
     info,
-    async progress(text) {
+    /** Shows a remark that the next one replaces: in the place of the spinner's text, or like `info` without one. */
+    async progress(text: string): Promise<void> {
       if (!isSpinning || verbose || !canDraw()) return info(text)
       remark = sanitizeLine(text)
       spinner?.refresh()
     },
+    /** Shows the text of the spinner again, in the place of the last remark. */
     endProgress,
-    debug: async text => {
+    /** Writes details, only with `--verbose`. */
+    async debug(text: string): Promise<void> {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
-    error: async error => {
+    /** Writes an error, as text or, with JSON output, as a JSON object. */
+    async error(error: MergeqError): Promise<void> {
       if (stack) await writeUnwrapped(`${sanitizeLines(stackTraceOf(error))}\n`)
       if (json) return writeUnwrapped(errorJson(error))
       const text = wrap(errorText(error, verbose))
       return writeUnwrapped(color && styles !== undefined ? colorizeError(text, styles) : text)
     },
+    /** Like `warn`, at most once for the same text. */
     warnOnce: once(warn),
+    /** Like `info`, at most once for the same text. */
     infoOnce: once(info),
-    async infoLine(line) {
+    /** Writes a remark with styles and links unless `--quiet` is set. For terminals only. */
+    async infoLine(line: StyledLine): Promise<void> {
       if (quiet || styles === undefined) return
       const links = (await sink.hasLinks?.()) ?? false
       await write(`${styles.renderLine(line, { color, links })}\n`)
     },
+    /** Whether it can draw a spinner now: not while the process is in the background of its terminal. */
     get hasSpinner() {
       return canDraw()
     },
+    /** Clears the line of the spinner: before other output, which a pipe may print to the same terminal. */
     clearSpinner: () => spinner?.clear(),
-    startSpinner: spin,
-    async withSpinner(text, work) {
-      const stop = spin(text)
+    startSpinner,
+    async withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T> {
+      const stop = startSpinner(text)
       try {
         return await work()
       } finally {

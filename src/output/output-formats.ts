@@ -1,48 +1,25 @@
 /**
- * The output formats and what each can do. A further format is an entry here and a writer in
- * `src/output/formats.ts`.
- *
- * - `prints`: a whole `document`, `records` one at a time, or `rows` under columns. Lists and changes that
- *   arrive over time cannot be printed as one document.
- * - `isForPeople`: a person reads it: it is drawn on a terminal, and a text of the service is not parsed.
- * - `isWide`: rows may have more columns than a terminal has room for.
+ * The output formats. Each prints a whole `document`, `records` one at a time, or `rows` under columns: lists and changes
+ * that arrive over time cannot be printed as one document. A person reads only `table`, which is drawn on a terminal.
  */
 export const outputFormats = [
   {
     name: 'table',
     summary: 'a table on a terminal; on a pipe, the same rows as tab-separated values without a header',
     prints: 'rows',
-    isForPeople: true,
-    isWide: false,
   },
   {
     name: 'json',
     summary: 'the document from the service, or for a change its result (a receipt); indented on a terminal',
     prints: 'document',
-    isForPeople: false,
-    isWide: false,
   },
-  {
-    name: 'ndjson',
-    summary: 'one record per line, written as it arrives',
-    prints: 'records',
-    isForPeople: false,
-    isWide: false,
-  },
+  { name: 'ndjson', summary: 'one record per line, written as it arrives', prints: 'records' },
   {
     name: 'csv',
     summary: 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped',
     prints: 'rows',
-    isForPeople: false,
-    isWide: true,
   },
-  {
-    name: 'markdown',
-    summary: 'a Markdown table',
-    prints: 'rows',
-    isForPeople: false,
-    isWide: false,
-  },
+  { name: 'markdown', summary: 'a Markdown table', prints: 'rows' },
 ] as const
 
 export type OutputFormat = (typeof outputFormats)[number]

@@ -34,31 +34,10 @@ export interface PrinterOptions {
   hasLinks?(): Promise<boolean>
 }
 
-/** A list whose records arrive over time. */
-interface ResultList {
-  add(result: Result): Promise<void>
-  /** Ends the list and writes the other members of its document, if it has a document around it. */
-  end(around?: JsonObject): Promise<void>
-  /** Whether a part of a document was written that has not ended. */
-  isOpen(): boolean
-}
+export type Printer = ReturnType<typeof createPrinter>
 
-/** Prints the results of a command on standard output. */
-export interface Printer {
-  /** Prints a result that is the only one. */
-  print(result: Result): Promise<void>
-  /** Prints one of several results. Tables that are drawn are joined, and printed at the end. */
-  add(result: Result): Promise<void>
-  /**
-   * Creates a list that is printed while it is read. Where the format prints a document, the list is the document
-   * or, with a `key`, a member of it.
-   */
-  list(key?: string): ResultList
-  /** Prints the tables of the results that were added. */
-  end(): Promise<void>
-}
-
-export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
+/** Creates what prints the results of a command on standard output. */
+export function createPrinter(writer: Writer, options: PrinterOptions) {
   const { format, selection, isDrawn } = options
   const pretty = options.terminal
   const selectFields = (records: readonly JsonObject[]) =>
@@ -120,13 +99,20 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       }
   }
   return {
-    async print(result) {
+    /** Prints a result that is the only one. */
+    async print(result: Result): Promise<void> {
       await add(result)
       await end()
     },
+    /** Prints one of several results. Tables that are drawn are joined, and printed at the end. */
     add,
+    /** Prints the tables of the results that were added. */
     end,
-    list(key) {
+    /**
+     * Creates a list that is printed while it is read. Where the format prints a document, the list is the document
+     * or, with a `key`, a member of it; `end` then writes the other members, and `isOpen` says whether it has not ended.
+     */
+    list(key?: string): Omit<ReturnType<typeof createJsonList>, 'add'> & { readonly add: typeof add } {
       if (format.prints !== 'document') return { add, end, isOpen: () => false }
       const list = createJsonList(writer, pretty, key)
       return {

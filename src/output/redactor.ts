@@ -2,19 +2,6 @@ import { maxTokenLength, minSecretLength } from '../values/limits.ts'
 
 const placeholder = '[REDACTED]'
 
-/** Replaces secrets in all output: as text and in base64. Each character may be percent-encoded or escaped in JSON. */
-export interface Redactor {
-  /**
-   * Adds a secret to redact from now on. Ignored are secrets of less than 8 characters, and of more than a token
-   * has.
-   */
-  hide(secret: string): void
-  /** Valid JSON stays valid. */
-  redact(text: string): string
-  /** Bytes without a secret are returned unchanged. */
-  redactBytes(bytes: Uint8Array): Uint8Array
-}
-
 /** A secret, and the secret in base64 in both alphabets, without padding. */
 function formsOf(secret: string): readonly string[] {
   const encoded = Buffer.from(secret).toString('base64url')
@@ -83,7 +70,13 @@ function placeholderAt(index: number, text: string): string {
   return slashes % 2 === 1 ? `\\${placeholder}` : placeholder
 }
 
-export function createRedactor(): Redactor {
+export type Redactor = ReturnType<typeof createRedactor>
+
+/**
+ * Creates what replaces secrets in all output: as text and in base64. Each character may be percent-encoded or escaped in
+ * JSON, and valid JSON stays valid.
+ */
+export function createRedactor() {
   const secrets = new Set<string>()
   let forms: readonly string[] = []
   let beginning: RegExp | undefined
@@ -103,14 +96,16 @@ export function createRedactor(): Redactor {
     return from === 0 ? text : result + text.slice(from)
   }
   return {
-    hide(secret) {
+    /** Adds a secret, unless it has less than 8 characters, or more than a token. */
+    hide(secret: string): void {
       if (secret.length < minSecretLength || secret.length > maxTokenLength || secrets.has(secret)) return
       secrets.add(secret)
       forms = [...new Set([...secrets].flatMap(formsOf))]
       beginning = undefined
     },
     redact,
-    redactBytes(bytes) {
+    /** Bytes without a secret are returned unchanged. */
+    redactBytes(bytes: Uint8Array): Uint8Array {
       // A text with a character for each byte: bytes that are not UTF-8 stay unchanged.
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
       const redacted = redact(text)

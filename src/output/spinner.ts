@@ -2,12 +2,7 @@ import ora, { type Options } from 'ora'
 import { renderLine, type StyledLine } from './styled-text.ts'
 import { textWidth } from './text-width.ts'
 
-export interface Spinner {
-  refresh(): void
-  /** Clears the line; the spinner appears again with its next frame. */
-  clear(): void
-  stop(): void
-}
+export type Spinner = ReturnType<typeof startSpinner>
 
 /** A terminal that supports cursor movement, and the function that writes to it. */
 export interface Screen {
@@ -75,7 +70,7 @@ const reservedColumns = 3
  * Starts a spinner. The cursor stays visible and standard input is not read, so that nothing has to be
  * restored when the process ends.
  */
-export function startSpinner(screen: Screen, text: SpinnerText, color: boolean): Spinner {
+export function startSpinner(screen: Screen, text: SpinnerText, color: boolean) {
   const stream = createScreenStream(screen)
   const render = () => renderLine(text(Math.max(1, screen.columns - reservedColumns)), { color })
   const spinner = ora({
@@ -87,9 +82,10 @@ export function startSpinner(screen: Screen, text: SpinnerText, color: boolean):
     discardStdin: false,
   }).start()
   return {
-    refresh() {
+    refresh(): void {
       spinner.text = render()
     },
+    /** Clears the line; the spinner appears again with its next frame. */
     clear: () => void spinner.clear(),
     stop: () => void spinner.stop(),
   }

@@ -64,22 +64,12 @@ const columnGap = 2
  */
 const partLines = 64
 
+const borders =
+  'top top-left top-mid top-right bottom bottom-left bottom-mid bottom-right left left-mid mid mid-mid right right-mid'
+
 /** The characters between and around cells: no borders, and a gap between columns. */
 const chars = {
-  top: '',
-  'top-left': '',
-  'top-mid': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-left': '',
-  'bottom-mid': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
+  ...Object.fromEntries(borders.split(' ').map(border => [border, ''])),
   middle: ' '.repeat(columnGap),
 }
 

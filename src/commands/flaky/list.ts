@@ -26,7 +26,7 @@ import {
 
 /** Whether the list is a table on a terminal, and not one page. */
 const isScreen = (args: ParsedArgs, { host, options }: ParseContext): boolean =>
-  options.format.isForPeople && host.out.terminal && !args.has('--page-token')
+  options.format.name === 'table' && host.out.terminal && !args.has('--page-token')
 
 const screenLimit = limitInput(listFailingTests.params.limit)
 
@@ -90,7 +90,7 @@ export const definition = command({
   run(values, cli) {
     const rates = createRateFormat()
     return runList(cli, listFailingTests, values, {
-      columns: cli.options.format.isWide ? csvColumns : failingColumns,
+      columns: cli.options.format.name === 'csv' ? csvColumns : failingColumns,
       screenColumns: failingScreenColumns(rates),
       see: rates.see,
       ending: end => listEnding(end, values, cli),

@@ -98,7 +98,7 @@ export const definition = command({
   async run(values, cli) {
     const user = await userOf(cli)
     return runList(cli, listPullRequests, values, {
-      columns: cli.options.format.isWide ? pullRequestCsvColumns : listColumns,
+      columns: cli.options.format.name === 'csv' ? pullRequestCsvColumns : listColumns,
       screenColumns: withLinks(withMark(withAges(listColumns), user), pr =>
         urlOfPullRequest(values.repo, pr),
       ),

@@ -35,7 +35,7 @@ export const explainFinished = (
 ) =>
   explained(cli, async failure => {
     const isRejected = failure.kind === 'not-found' || failure.kind === 'refused'
-    const isForPerson = forAll || (cli.host.err.terminal && cli.options.format.isForPeople)
+    const isForPerson = forAll || (cli.host.err.terminal && cli.options.format.name === 'table')
     const isUnchanged = failure.details.delivery === 'not-applied'
     // Where `--set` added a field, the service may have rejected that field.
     const hasOwnFields = cli.client().added !== undefined

@@ -91,7 +91,7 @@ export async function printQueue(place: Queue, cli: Cli): Promise<number> {
   const batches = results === 'screen' ? await readTestedTogether(queue, cli.client(), place) : undefined
   await printer.print(
     show(sent, {
-      columns: options.format.isWide ? csvColumns : entryColumns,
+      columns: options.format.name === 'csv' ? csvColumns : entryColumns,
       rows: positionEntries(queue),
       screen: () =>
         queueScreen(queue, {
