@@ -29,6 +29,9 @@ export const web = { repo: 'github.com/acme/web' }
 const pulled = { ...web, targetBranch: 'release/2.4', pr: '123', sha: head }
 const tested = { ...web, targetBranch: 'main', pr: noPull(branch), sha: merge, testRun: run }
 const platform = { repo: 'gitlab.acme.example/acme/platform/web' }
+const onMain = { targetBranch: 'main', sha: head }
+const webOnMain = { ...web, ...onMain }
+const webOnRelease = { ...web, targetBranch: 'release/2.4', sha: head }
 
 const repository = { id: 1, full_name: 'acme/web', default_branch: 'main' }
 const pullRequestEvent = (number: number, ref: string, target: string, fork = 'acme/web') => ({
@@ -65,17 +68,35 @@ const on = (name: string, ref: string, sha: string, more: Variables = {}): Varia
   GITHUB_SHA: sha,
   ...more,
 })
+/** The variables of an event for which the job runs on the default branch. */
+const onDefaultBranch = (name: string, more: Variables = {}): Variables =>
+  on(name, 'refs/heads/main', base, more)
+const branches = (of: string, into: string): Variables => ({
+  GITHUB_HEAD_REF: of,
+  GITHUB_BASE_REF: into,
+})
 const mergeRequest = {
   CI_MERGE_REQUEST_IID: '12',
   CI_MERGE_REQUEST_PROJECT_PATH: 'acme/platform/web',
   CI_MERGE_REQUEST_SOURCE_BRANCH_NAME: 'fix-cart',
   CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'release/2.4',
 }
+const detached = {
+  ...mergeRequest,
+  CI_MERGE_REQUEST_EVENT_TYPE: 'detached',
+  CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: '',
+  CI_COMMIT_SHA: head,
+}
 const buildkitePull = {
   BUILDKITE_BRANCH: 'fix-cart',
   BUILDKITE_PULL_REQUEST: '123',
   BUILDKITE_PULL_REQUEST_BASE_BRANCH: 'release/2.4',
 }
+const jenkinsBuild = (branch: string, commit: string): Variables => ({
+  BRANCH_NAME: branch,
+  GIT_BRANCH: branch,
+  GIT_COMMIT: commit,
+})
 const jenkinsChange = { CHANGE_BRANCH: 'fix-cart', CHANGE_ID: '123', CHANGE_TARGET: 'release/2.4' }
 
 /** Written by hand from what each system documents: its jobs, and every setting that each gives. */
@@ -93,54 +114,38 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
     jobs: {
       'pull request': job(
         pulled,
-        on('pull_request', 'refs/pull/123/merge', merge, {
-          GITHUB_HEAD_REF: 'fix-cart',
-          GITHUB_BASE_REF: 'release/2.4',
-        }),
+        on('pull_request', 'refs/pull/123/merge', merge, branches('fix-cart', 'release/2.4')),
         pullRequestEvent(123, 'fix-cart', 'release/2.4'),
       ),
       'fork pull request': job(
         { ...pulled, targetBranch: 'main', pr: '124', forkedRun: '20718293041' },
-        on('pull_request', 'refs/pull/124/merge', merge, {
-          GITHUB_HEAD_REF: 'main',
-          GITHUB_BASE_REF: 'main',
-          MERGEQ_TOKEN: '',
-        }),
+        on('pull_request', 'refs/pull/124/merge', merge, { ...branches('main', 'main'), MERGEQ_TOKEN: '' }),
         pullRequestEvent(124, 'main', 'main', 'octocat/web'),
       ),
       pull_request_target: job(
         { ...pulled, targetBranch: 'main', pr: '125' },
-        on('pull_request_target', 'refs/heads/main', base, {
-          GITHUB_HEAD_REF: 'patch-1',
-          GITHUB_BASE_REF: 'main',
-        }),
+        onDefaultBranch('pull_request_target', branches('patch-1', 'main')),
         pullRequestEvent(125, 'patch-1', 'main', 'octocat/web'),
       ),
       pull_request_review: job(
         { ...pulled, targetBranch: 'main', pr: '126' },
-        on('pull_request_review', 'refs/pull/126/merge', merge, { GITHUB_HEAD_REF: '', GITHUB_BASE_REF: '' }),
+        on('pull_request_review', 'refs/pull/126/merge', merge, branches('', '')),
         pullRequestEvent(126, 'fix-cart', 'main'),
       ),
       'comment on a pull request': job(
         { ...web, targetBranch: 'main', pr: '127', sha: noHead('GitHub Actions') },
-        on('issue_comment', 'refs/heads/main', base),
+        onDefaultBranch('issue_comment'),
         { repository, issue: { pull_request: { url: 'https://api.github.com/repos/acme/web/pulls/127' } } },
       ),
-      push: job({ ...web, targetBranch: 'main', sha: head }, on('push', 'refs/heads/release/2.4', head)),
-      'push to the default branch': job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('push', 'refs/heads/main', head),
-      ),
-      tag: job({ ...web, targetBranch: 'main', sha: head }, on('push', 'refs/tags/v2.4.0', head)),
-      workflow_dispatch: job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('workflow_dispatch', 'refs/heads/fix-cart', head),
-      ),
+      push: job(webOnMain, on('push', 'refs/heads/release/2.4', head)),
+      'push to the default branch': job(webOnMain, on('push', 'refs/heads/main', head)),
+      tag: job(webOnMain, on('push', 'refs/tags/v2.4.0', head)),
+      workflow_dispatch: job(webOnMain, on('workflow_dispatch', 'refs/heads/fix-cart', head)),
       // The payload has no repository; the job runs on the default branch.
-      schedule: job({ ...web, targetBranch: 'main', sha: base }, on('schedule', 'refs/heads/main', base), {
+      schedule: job({ ...web, targetBranch: 'main', sha: base }, onDefaultBranch('schedule'), {
         schedule: '0 6 * * 1',
       }),
-      check_suite: job(pulled, on('check_suite', 'refs/heads/main', base), {
+      check_suite: job(pulled, onDefaultBranch('check_suite'), {
         repository,
         check_suite: {
           head_branch: 'fix-cart',
@@ -148,12 +153,11 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           pull_requests: [listed(123), listed(5, 'main', 9)],
         },
       }),
-      'check_suite of a fork': job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('check_suite', 'refs/heads/main', base),
-        { repository, check_suite: { head_branch: null, head_sha: head, pull_requests: [] } },
-      ),
-      check_run: job(pulled, on('check_run', 'refs/heads/main', base), {
+      'check_suite of a fork': job(webOnMain, onDefaultBranch('check_suite'), {
+        repository,
+        check_suite: { head_branch: null, head_sha: head, pull_requests: [] },
+      }),
+      check_run: job(pulled, onDefaultBranch('check_run'), {
         repository,
         check_run: {
           head_sha: head,
@@ -161,49 +165,41 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           check_suite: { head_branch: 'fix-cart', head_sha: head, pull_requests: [listed(123)] },
         },
       }),
-      'check_run of a test branch': job({ ...tested, sha: head }, on('check_run', 'refs/heads/main', base), {
+      'check_run of a test branch': job({ ...tested, sha: head }, onDefaultBranch('check_run'), {
         repository,
         check_run: {
           check_suite: { head_branch: branch, head_sha: head, pull_requests: [listed(901, 'main')] },
         },
       }),
-      workflow_run: job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('workflow_run', 'refs/heads/main', base),
-        workflowRun('push', 'main'),
-      ),
+      workflow_run: job(webOnMain, onDefaultBranch('workflow_run'), workflowRun('push', 'main')),
       'workflow_run of a pull request': job(
         pulled,
-        on('workflow_run', 'refs/heads/main', base),
+        onDefaultBranch('workflow_run'),
         workflowRun('pull_request', 'fix-cart', listed(123)),
       ),
       'workflow_run of a pull request of another repository': job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('workflow_run', 'refs/heads/main', base),
+        webOnMain,
+        onDefaultBranch('workflow_run'),
         workflowRun('push', 'main', listed(2, 'main', 9)),
       ),
-      'workflow_run of a fork': job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('workflow_run', 'refs/heads/main', base),
-        {
-          repository,
-          workflow_run: {
-            event: 'pull_request',
-            head_branch: branch,
-            head_sha: head,
-            head_repository: { full_name: 'octocat/web' },
-            pull_requests: [],
-          },
+      'workflow_run of a fork': job(webOnMain, onDefaultBranch('workflow_run'), {
+        repository,
+        workflow_run: {
+          event: 'pull_request',
+          head_branch: branch,
+          head_sha: head,
+          head_repository: { full_name: 'octocat/web' },
+          pull_requests: [],
         },
-      ),
+      }),
       'workflow_run of two pull requests': job(
-        { ...web, targetBranch: 'main', sha: head },
-        on('workflow_run', 'refs/heads/main', base),
+        webOnMain,
+        onDefaultBranch('workflow_run'),
         workflowRun('pull_request', 'fix-cart', listed(123), listed(124)),
       ),
       'workflow_run of a test branch': job(
         { ...tested, sha: head },
-        on('workflow_run', 'refs/heads/main', base),
+        onDefaultBranch('workflow_run'),
         workflowRun('push', branch),
       ),
       merge_group: job(
@@ -223,10 +219,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       ),
       'draft of a test branch': job(
         { ...tested, sha: head },
-        on('pull_request', 'refs/pull/901/merge', merge, {
-          GITHUB_HEAD_REF: branch,
-          GITHUB_BASE_REF: 'main',
-        }),
+        on('pull_request', 'refs/pull/901/merge', merge, branches(branch, 'main')),
         pullRequestEvent(901, branch, 'main'),
       ),
       'enterprise server': job(
@@ -246,15 +239,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       CI_SERVER_HOST: 'gitlab.acme.example',
     },
     jobs: {
-      'pull request': job(
-        { ...pulled, ...platform, pr: '12' },
-        {
-          ...mergeRequest,
-          CI_MERGE_REQUEST_EVENT_TYPE: 'detached',
-          CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: '',
-          CI_COMMIT_SHA: head,
-        },
-      ),
+      'pull request': job({ ...pulled, ...platform, pr: '12' }, detached),
       'merged result': job(
         { ...pulled, ...platform, pr: '12' },
         {
@@ -266,13 +251,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       ),
       'fork pull request': job(
         { ...pulled, ...platform, pr: '12' },
-        {
-          ...mergeRequest,
-          CI_MERGE_REQUEST_EVENT_TYPE: 'detached',
-          CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: '',
-          CI_COMMIT_SHA: head,
-          CI_PROJECT_PATH: 'octocat/web',
-        },
+        { ...detached, CI_PROJECT_PATH: 'octocat/web' },
       ),
       'external pull request': job(
         { repo: 'acme/web', targetBranch: 'main', pr: '123', sha: head },
@@ -285,16 +264,15 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_NAME: 'main',
         },
       ),
-      push: job(
-        { ...platform, targetBranch: 'main', sha: head },
-        { CI_COMMIT_BRANCH: 'release/2.4', CI_COMMIT_SHA: head },
-      ),
+      push: job({ ...platform, ...onMain }, { CI_COMMIT_BRANCH: 'release/2.4', CI_COMMIT_SHA: head }),
       'test branch': job({ ...tested, ...platform }, { CI_COMMIT_BRANCH: branch, CI_COMMIT_SHA: merge }),
-      tag: job({ ...platform, targetBranch: 'main', sha: head }, { CI_COMMIT_SHA: head }),
-      'a host without a dot': job(
-        { targetBranch: 'main', sha: head },
-        { CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: head, CI_SERVER_HOST: 'gitlab', CI_SERVER_FQDN: 'gitlab' },
-      ),
+      tag: job({ ...platform, ...onMain }, { CI_COMMIT_SHA: head }),
+      'a host without a dot': job(onMain, {
+        CI_COMMIT_BRANCH: 'main',
+        CI_COMMIT_SHA: head,
+        CI_SERVER_HOST: 'gitlab',
+        CI_SERVER_FQDN: 'gitlab',
+      }),
     },
   },
   // https://buildkite.com/docs/pipelines/configure/environment-variables
@@ -314,18 +292,12 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
         BUILDKITE_PULL_REQUEST_USING_MERGE_REFSPEC: 'true',
         BUILDKITE_PULL_REQUEST_HEAD_COMMIT: head,
       }),
-      push: job(
-        { ...web, targetBranch: 'main', sha: head },
-        { BUILDKITE_BRANCH: 'release/2.4', BUILDKITE_COMMIT: head },
-      ),
+      push: job(webOnMain, { BUILDKITE_BRANCH: 'release/2.4', BUILDKITE_COMMIT: head }),
       'started by hand': job(
         { ...web, targetBranch: 'main' },
         { BUILDKITE_BRANCH: 'main', BUILDKITE_COMMIT: 'HEAD' },
       ),
-      tag: job(
-        { ...web, targetBranch: 'main', sha: head },
-        { BUILDKITE_BRANCH: 'v2.4.0', BUILDKITE_TAG: 'v2.4.0', BUILDKITE_COMMIT: head },
-      ),
+      tag: job(webOnMain, { BUILDKITE_BRANCH: 'v2.4.0', BUILDKITE_TAG: 'v2.4.0', BUILDKITE_COMMIT: head }),
     },
   },
   // https://circleci.com/docs/reference/variables/
@@ -333,6 +305,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
     common: {
       CI: 'true',
       CIRCLECI: 'true',
+      CIRCLE_BRANCH: 'fix-cart',
       CIRCLE_REPOSITORY_URL: 'git@github.com:acme/web.git',
       CIRCLE_SHA1: head,
     },
@@ -340,7 +313,6 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       'pull request': job(
         { ...web, pr: '123', sha: head },
         {
-          CIRCLE_BRANCH: 'fix-cart',
           CIRCLE_PULL_REQUEST: 'https://github.com/acme/web/pull/123',
           CIRCLE_PULL_REQUESTS: 'https://github.com/acme/web/pull/123',
         },
@@ -348,15 +320,11 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       'several pull requests': job(
         { ...web, sha: head },
         {
-          CIRCLE_BRANCH: 'fix-cart',
           CIRCLE_PULL_REQUEST: 'https://github.com/acme/web/pull/123',
           CIRCLE_PULL_REQUESTS: 'https://github.com/acme/web/pull/123,https://github.com/acme/web/pull/130',
         },
       ),
-      'a branch, or a pull request with the GitHub App': job(
-        { ...web, sha: head },
-        { CIRCLE_BRANCH: 'fix-cart' },
-      ),
+      'a branch, or a pull request with the GitHub App': job({ ...web, sha: head }, {}),
     },
   },
   // https://www.jenkins.io/doc/book/pipeline/jenkinsfile/#using-environment-variables
@@ -368,17 +336,12 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
     jobs: {
       'pull request': job(
         { ...pulled, sha: noHead('Jenkins') },
-        { ...jenkinsChange, BRANCH_NAME: 'PR-123', GIT_BRANCH: 'PR-123', GIT_COMMIT: head },
+        { ...jenkinsChange, ...jenkinsBuild('PR-123', head) },
       ),
-      'pull request as it is': job(pulled, {
-        ...jenkinsChange,
-        BRANCH_NAME: 'PR-123-head',
-        GIT_BRANCH: 'PR-123-head',
-        GIT_COMMIT: head,
-      }),
+      'pull request as it is': job(pulled, { ...jenkinsChange, ...jenkinsBuild('PR-123-head', head) }),
       'merged pull request': job(
         { ...pulled, sha: noHead('Jenkins') },
-        { ...jenkinsChange, BRANCH_NAME: 'PR-123', GIT_BRANCH: 'PR-123', GIT_COMMIT: merge },
+        { ...jenkinsChange, ...jenkinsBuild('PR-123', merge) },
       ),
       'pull request builder': job(
         { ...pulled, targetBranch: 'main' },
@@ -404,29 +367,15 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           GIT_COMMIT: merge,
         },
       ),
-      push: job(
-        { ...web, targetBranch: 'release/2.4', sha: head },
-        {
-          BRANCH_NAME: 'release/2.4',
-          GIT_BRANCH: 'release/2.4',
-          GIT_LOCAL_BRANCH: 'release/2.4',
-          GIT_COMMIT: head,
-        },
-      ),
-      'push with the GitLab plugin': job(
-        { ...web, targetBranch: 'release/2.4', sha: head },
-        {
-          gitlabActionType: 'PUSH',
-          gitlabSourceBranch: 'release/2.4',
-          gitlabTargetBranch: 'release/2.4',
-          GIT_BRANCH: 'origin/release/2.4',
-          GIT_COMMIT: head,
-        },
-      ),
-      'freestyle push': job(
-        { ...web, targetBranch: 'main', sha: head },
-        { GIT_BRANCH: 'origin/main', GIT_COMMIT: head },
-      ),
+      push: job(webOnRelease, { ...jenkinsBuild('release/2.4', head), GIT_LOCAL_BRANCH: 'release/2.4' }),
+      'push with the GitLab plugin': job(webOnRelease, {
+        gitlabActionType: 'PUSH',
+        gitlabSourceBranch: 'release/2.4',
+        gitlabTargetBranch: 'release/2.4',
+        GIT_BRANCH: 'origin/release/2.4',
+        GIT_COMMIT: head,
+      }),
+      'freestyle push': job(webOnMain, { GIT_BRANCH: 'origin/main', GIT_COMMIT: head }),
     },
   },
   // https://learn.microsoft.com/en-us/azure/devops/pipelines/build/variables
@@ -458,10 +407,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           BUILD_REPOSITORY_URI: 'https://acme@dev.azure.com/acme/platform/_git/web',
         },
       ),
-      push: job(
-        { ...web, targetBranch: 'release/2.4', sha: head },
-        { BUILD_SOURCEBRANCH: 'refs/heads/release/2.4', BUILD_SOURCEVERSION: head },
-      ),
+      push: job(webOnRelease, { BUILD_SOURCEBRANCH: 'refs/heads/release/2.4', BUILD_SOURCEVERSION: head }),
       tag: job({ ...web, sha: head }, { BUILD_SOURCEBRANCH: 'refs/tags/v2.4.0', BUILD_SOURCEVERSION: head }),
     },
   },
