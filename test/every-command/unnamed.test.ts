@@ -57,7 +57,7 @@ async function run(command: string, words: readonly string[], setting: Setting) 
 const inputs: Readonly<Record<string, { readonly setting: Setting; readonly mayGuess: boolean }>> = {
   terminal: { setting: { inputTerminal: true, terminal: true, typed: ['n'] }, mayGuess: true },
   '/dev/null or closed': { setting: {}, mayGuess: true },
-  'an empty pipe': { setting: { inputStream: true }, mayGuess: false },
+  'an empty pipe': { setting: { input: '' }, mayGuess: false },
   'a pipe, file or socket with a number': { setting: { input: '5\n' }, mayGuess: false },
 }
 
@@ -132,7 +132,7 @@ describe.each(commands.map(({ command, definitions }) => ({ command, definitions
     })
 
     test('a dry run is not held up, and asks nothing', async () => {
-      const { code, changed } = await run(command, ['--dry-run'], { inputStream: true })
+      const { code, changed } = await run(command, ['--dry-run'], { input: '' })
       expect({ code, changed }).toEqual({ code: 0, changed: [] })
     })
 

@@ -1,5 +1,5 @@
 import { operationMethod, operationName } from '../../src/api/operation.ts'
-import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
 import { bodyText } from '../../src/api/request.ts'
 import { MergeqError } from '../../src/base/errors.ts'
 import type { ServiceHost } from '../../src/host/host.ts'
@@ -87,37 +87,33 @@ export type ReadFault =
   | { readonly kind: 'attempt before' | 'brief 404' | 'no words' }
   | { readonly kind: 'refused'; readonly status: number }
 
-/** What the queue itself does. */
-const queueActs = { advance, fail, stall, doubt, push }
+/** The reason of a failure after which a pull request may have merged all the same. */
+export const doubtfulReason = 'github_api_merge_already_in_progress'
 
-/** What another client does is a change that a reading shows, or a pause. */
-type ActName = OperationName | 'pause' | keyof typeof queueActs
-export const actNames: readonly ActName[] = [
+/** What the queue itself does, and a pause. */
+const queueActs: Readonly<Record<string, (queue: Queue, number: number) => void>> = {
+  pause: queue => configure(queue, { state: 'PAUSED' }),
+  advance,
+  fail,
+  // For a reason that is not the pull request's own.
+  stall: (queue, number) => fail(queue, number, 'github_api_rate_limit_exceeded'),
+  doubt: (queue, number) => fail(queue, number, doubtfulReason),
+  push,
+}
+
+/** What another client does is a change that a reading shows, in the name of its operation. */
+export const actNames: readonly string[] = [
   ...queueChanges.flatMap(({ name, operation }) =>
     operation.recovery?.readBack === undefined ? [] : [name],
   ),
-  'pause',
-  'advance',
-  'fail',
-  'stall',
-  'doubt',
-  'push',
+  ...Object.keys(queueActs),
 ]
 
-/** The request of an act of another client. */
-function requestOf(what: ActName, pr: number): { readonly operation: string; readonly fields: object } {
-  if (what === 'pause') return { operation: 'updateQueue', fields: { state: 'PAUSED' } }
-  const { operation, change } = queueChanges.find(({ name }) => name === what) ?? {}
-  const about = operation?.params.pr === undefined ? {} : { pr: { number: pr } }
-  return { operation: what, fields: { ...about, ...change?.sentByOthers } }
-}
-
-/**
- * What another client, or the queue itself, does at a moment, in milliseconds from the start of the command.
- */
+/** What another client, or the queue itself, does at a moment, in milliseconds from the start of the command. */
 export interface Act {
   readonly at: number
-  readonly what: ActName
+  /** One of `actNames`. */
+  readonly what: string
   readonly pr: number
   readonly branch: string
 }
@@ -237,18 +233,6 @@ function advance(queue: Queue, number: number): void {
 function fail(queue: Queue, number: number, reason = 'test_run_required_status_failed'): void {
   const tested = queue.batches.flatMap(({ members }) => members).filter(member => member.number === number)
   removeFromBatches(queue, tested, 'FAILED', { reason })
-}
-
-/** Ends tests for a reason that is not the pull request's own. */
-function stall(queue: Queue, number: number): void {
-  fail(queue, number, 'github_api_rate_limit_exceeded')
-}
-
-/** The reason of a failure after which a pull request may have merged all the same. */
-export const doubtfulReason = 'github_api_merge_already_in_progress'
-
-function doubt(queue: Queue, number: number): void {
-  fail(queue, number, doubtfulReason)
 }
 
 /** The head commit after the first push. */
@@ -415,12 +399,14 @@ function faultySandbox(scenario: Scenario, clock: VirtualClock) {
 
   const act = ({ what, pr, branch }: Act) => {
     log.push(`${engineTime - start} somebody: ${what} ${branch} #${pr}`)
-    if (what in queueActs) {
+    const ofQueue = queueActs[what]
+    if (ofQueue !== undefined) {
       const queue = state.listQueues().find(({ targetBranch }) => targetBranch === branch)
-      if (queue !== undefined) queueActs[what as keyof typeof queueActs](queue, pr)
+      if (queue !== undefined) ofQueue(queue, pr)
     } else {
-      const { operation, fields } = requestOf(what, pr)
-      send(operation, JSON.stringify({ repo, targetBranch: branch, ...fields }))
+      const { operation, change } = queueChanges.find(({ name }) => name === what) ?? {}
+      const about = operation?.params.pr === undefined ? {} : { pr: { number: pr } }
+      send(what, JSON.stringify({ repo, targetBranch: branch, ...about, ...change?.sentByOthers }))
     }
     observe()
   }
@@ -499,22 +485,19 @@ function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     return JSON.parse(text).includeTimeline === true ? { ...record, timeline } : record
   }
 
-  /** What the service showed so many milliseconds ago. */
-  const showOld = (key: string, text: string, lag: number): HttpResponse => {
-    const versions: readonly Version<unknown>[] = pulls.get(key) ?? queues.get(key) ?? []
-    const version = versions.findLast(({ at }) => at <= clock.now - lag)
-    return version?.value === undefined
-      ? respond(404, 'Not Found')
-      : respond(200, JSON.stringify(recordFor(text, version.shown)))
-  }
-
-  /** What the service showed of several pull requests of a queue so many milliseconds ago. */
-  const showSeveralOld = (key: string, text: string, lag: number): HttpResponse => {
+  /** Answers with what the service showed so many milliseconds ago. */
+  const showOld = (operation: string, key: string, text: string, lag: number): HttpResponse => {
+    const recordOf = (key: string) => {
+      const versions: readonly Version<unknown>[] = pulls.get(key) ?? queues.get(key) ?? []
+      const version = versions.findLast(({ at }) => at <= clock.now - lag)
+      return version?.value === undefined ? undefined : recordFor(text, version.shown)
+    }
+    if (operation !== 'getSubmittedPullRequests') {
+      const record = recordOf(key)
+      return record === undefined ? respond(404, 'Not Found') : respond(200, JSON.stringify(record))
+    }
     const numbers: readonly number[] = JSON.parse(text).prs.map((pr: { number: number }) => pr.number)
-    const old = numbers.map(number => {
-      const version = pulls.get(`${key} #${number}`)?.findLast(({ at }) => at <= clock.now - lag)
-      return { number, record: version?.value === undefined ? undefined : recordFor(text, version.shown) }
-    })
+    const old = numbers.map(number => ({ number, record: recordOf(`${key} #${number}`) }))
     const pullRequests = old.flatMap(({ record }) => record ?? [])
     const notFound = old.flatMap(({ number, record }) => (record === undefined ? number : []))
     return respond(200, JSON.stringify({ pullRequests, notFound }))
@@ -529,9 +512,7 @@ function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     const answer = async (): Promise<HttpResponse> => {
       switch (trouble.kind) {
         case 'stale':
-          return operation === 'getSubmittedPullRequests'
-            ? showSeveralOld(key, text, trouble.lag)
-            : showOld(key, text, trouble.lag)
+          return showOld(operation, key, text, trouble.lag)
         case 'lost':
           return lose(trouble.loss, limit)
         case 'other body':
@@ -644,18 +625,16 @@ export const usual: Scenario = {
   checkout: false,
 }
 
-/** When a signal comes, in milliseconds from the start of the command. */
-interface Interruption {
-  readonly interruptedAt?: number | undefined
-}
-
 /**
  * Runs a command line against a faulty sandbox by a virtual clock that begins at noon. The test file replaces
- * `src/http/undici.ts` with `replacedTransport`.
+ * `src/http/undici.ts` with `replacedTransport`. `interruptedAt` is when a signal comes, in milliseconds from the start.
  */
 export async function runAgainstFaults(
   line: string,
-  { interruptedAt = Number.POSITIVE_INFINITY, ...scenario }: Partial<Scenario> & Interruption,
+  {
+    interruptedAt = Number.POSITIVE_INFINITY,
+    ...scenario
+  }: Partial<Scenario> & { readonly interruptedAt?: number | undefined },
   setting: Setting = {},
 ) {
   const time = virtualClock(noon)

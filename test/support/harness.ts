@@ -62,16 +62,13 @@ export interface Setting {
   /** Standard error is a terminal that can be written over: long work shows a spinner. */
   readonly redraws?: boolean
   readonly columns?: number
-  readonly rows?: number
   /** The keys that are pressed, one at each sleep, where a command listens to them. */
   readonly keys?: readonly string[]
-  /** What standard input holds. */
+  /** What standard input holds: a pipe, unless it is left out. */
   readonly input?: string | Uint8Array
   /** Nothing comes through standard input, and it does not end. */
   readonly inputStaysOpen?: boolean
   readonly inputTerminal?: boolean
-  /** Whether standard input is a pipe, a file or a socket; by default where it holds something. */
-  readonly inputStream?: boolean
   /** What a person types at prompts, in order. */
   readonly typed?: readonly string[]
   readonly files?: Readonly<Record<string, string | Uint8Array>>
@@ -103,8 +100,6 @@ export interface Setting {
     options: { readonly env: Environment; readonly timeout?: number },
   ) => GitResult & ProgramResult
   readonly signal?: AbortSignal
-  /** Returns a number from 0 to 1 for the jitter of delays; 0.5 by default. */
-  readonly random?: () => number
   /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
   readonly openUrl?: (url: string) => void
   /** Whether standard output is a terminal that has links. */
@@ -155,7 +150,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const sink = (pieces: string[], terminal: boolean) => ({
     terminal,
     columns: setting.columns ?? 80,
-    rows: setting.rows ?? 24,
+    rows: 24,
     write: async (text: string | Uint8Array) => {
       const piece = typeof text === 'string' ? text : decoder.decode(text)
       pieces.push(piece)
@@ -221,10 +216,10 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         await new Promise(resolve => setImmediate(resolve))
       },
     },
-    random: setting.random ?? (() => 0.5),
+    random: () => 0.5,
     input: {
       terminal: setting.inputTerminal ?? false,
-      isStream: setting.inputStream ?? (setting.input !== undefined || setting.inputStaysOpen === true),
+      isStream: setting.input !== undefined || setting.inputStaysOpen === true,
       // As with a real standard input, what was read is gone.
       async *read(limit) {
         if (setting.inputStaysOpen === true) {
