@@ -25,11 +25,7 @@ export type { Answer, Script }
 export type Seen = Omit<ReceivedRequest, 'connection'>
 
 /** A service on loopback that answers by script and records its requests. */
-export interface Service {
-  readonly baseUrl: string
-  readonly requests: readonly ReceivedRequest[]
-  close(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof serveScript>>
 
 let usesConnections = false
 
@@ -49,7 +45,7 @@ export const knowingNothing: Script = ({ path }) => ({
   body: path.includes('Metrics') ? 'no metrics' : 'Not Found',
 })
 
-export async function serveScript(answer: Script): Promise<Service> {
+export async function serveScript(answer: Script) {
   const { baseUrl, requests, close } = await startTestServer({ answer, isInProcess: !usesConnections })
   return { baseUrl: baseUrl(), requests, close }
 }

@@ -40,19 +40,7 @@ export type ServerReply =
 export type Script = (seen: ReceivedRequest, index: number) => ServerReply | Promise<ServerReply>
 
 /** A server on loopback that remembers who came and what was asked. */
-export interface TestServer {
-  readonly port: number
-  /** The host and the port, as a message names them. */
-  readonly host: string
-  readonly requests: readonly ReceivedRequest[]
-  /** The base address below a host name: `https://name:port/v1`. */
-  baseUrl(hostname?: string): string
-  /** How many connections were opened. */
-  connectionCount(): number
-  /** Resolves when so many requests have come. */
-  waitForRequests(requests: number): Promise<void>
-  close(): Promise<void>
-}
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>
 
 interface TestServerOptions {
   readonly tls?: Certificate
@@ -71,13 +59,15 @@ export async function startTestServer({
   hostname = '127.0.0.1',
   isInProcess = false,
   answer,
-}: TestServerOptions): Promise<TestServer> {
+}: TestServerOptions) {
   const asked: ReceivedRequest[] = []
   const connections = new Map<Socket, number>()
   /** What was decided without a connection, and needs one. */
   const decided: ServerReply[] = []
   const listener: RequestListener = async (request, response) => {
     const { socket } = request
+    // The clock of a test is not that of this machine.
+    if (isInProcess) response.sendDate = false
     const pieces: Buffer[] = []
     try {
       for await (const piece of request) pieces.push(piece)
@@ -113,12 +103,15 @@ export async function startTestServer({
     response.writeHead(status).end(body)
   }
   let opened = 0
-  const user: ServerUser = {
-    listener,
-    open: () => opened++,
-    connect: socket => connections.set(socket, connections.size + 1),
-  }
-  const { port, close } = isInProcess ? await borrowServer(user) : await openServer(user, hostname, tls)
+  const server =
+    tls === undefined
+      ? createServer(listener)
+      : createSecureServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, listener)
+  server.on('connection', () => opened++)
+  server.on(tls === undefined ? 'connection' : 'secureConnection', socket =>
+    connections.set(socket, connections.size + 1),
+  )
+  const { port, close } = await listening(server, hostname)
   const stop = isInProcess
     ? serveInProcess(`http://${hostname}:${port}`, async request => {
         const one = { ...request, connection: 0 }
@@ -137,11 +130,15 @@ export async function startTestServer({
   const inAddress = hostname.includes(':') ? `[${hostname}]` : hostname
   return {
     port,
+    /** The host and the port, as a message names them. */
     host: `${inAddress}:${port}`,
-    requests: asked,
+    requests: asked as readonly ReceivedRequest[],
+    /** The base address below a host name: `https://name:port/v1`. */
     baseUrl: (name = inAddress) => `${scheme}://${name}:${port}/v1`,
+    /** How many connections were opened. */
     connectionCount: () => opened,
-    async waitForRequests(requests) {
+    /** Resolves when so many requests have come. */
+    async waitForRequests(requests: number) {
       while (asked.length < requests) await pause(5)
     },
     async close() {
@@ -151,94 +148,19 @@ export async function startTestServer({
   }
 }
 
-/** Who receives the requests and the connections of a server. */
-interface ServerUser {
-  readonly listener: RequestListener
-  /** Called for each connection. */
-  open(): void
-  /** Called for each connection that can be used: over TLS, after the handshake. */
-  connect(socket: Socket): void
-}
-
-/** A server that listens. */
-interface ListeningServer {
-  readonly port: number
-  /** Ends its connections. */
-  drop(): void
-  close(): Promise<void>
-}
-
-async function openServer(
-  { listener, open, connect }: ServerUser,
-  hostname: string,
-  tls: Certificate | undefined,
-): Promise<ListeningServer> {
-  const server =
-    tls === undefined
-      ? createServer(listener)
-      : createSecureServer({ ...tls, ALPNProtocols: ['h2', 'http/1.1'] }, listener)
-  server.on('connection', open).on(tls === undefined ? 'connection' : 'secureConnection', connect)
-  return listening(server, hostname)
-}
-
-/** Gives a server to its user, or to nobody. */
-type Lend = (user: ServerUser | undefined) => ListeningServer
-
-/** Servers that nobody uses: to open and close one takes longer than many a request of this process. */
-const idle: Lend[] = []
-
-async function openLentServer(): Promise<Lend> {
-  let user: ServerUser | undefined
-  const server = createServer((request, response) => {
-    // The clock of a test is not that of this machine.
-    response.sendDate = false
-    user?.listener(request, response)
-  })
-  server.on('connection', socket => {
-    user?.open()
-    user?.connect(socket)
-  })
-  const opened = await listening(server, '127.0.0.1')
-  return next => {
-    user = next
-    // Nobody waits for an idle server.
-    if (user === undefined) server.unref()
-    else server.ref()
-    return opened
-  }
-}
-
-/** Borrows a server. To close it ends its connections, and gives it back. */
-async function borrowServer(user: ServerUser): Promise<Pick<ListeningServer, 'port' | 'close'>> {
-  const lend = idle.pop() ?? (await openLentServer())
-  const { port, drop } = lend(user)
-  return {
-    port,
-    async close() {
-      drop()
-      lend(undefined)
-      idle.push(lend)
-    },
-  }
-}
-
 /** Lets a server listen on a free port, and closes it with all its connections. */
-export async function listening(server: Server, hostname: string): Promise<ListeningServer> {
+export async function listening(server: Server, hostname: string) {
   const sockets = new Set<Socket>()
   server.on('connection', socket => {
     sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)))
   })
   server.listen(0, hostname)
   await once(server, 'listening')
-  const drop = () => {
-    for (const socket of sockets) socket.destroy()
-  }
   return {
     port: (server.address() as AddressInfo).port,
-    drop,
     async close() {
       server.close()
-      drop()
+      for (const socket of sockets) socket.destroy()
       await once(server, 'close')
     },
   }

@@ -10,15 +10,6 @@ interface ConnectRequest {
   readonly headers: ReadonlyMap<string, string>
 }
 
-interface TestProxy {
-  readonly host: string
-  readonly port: number
-  readonly connectRequests: readonly ConnectRequest[]
-  /** What came that was no CONNECT: it should be nothing. */
-  readonly otherRequests: readonly string[]
-  close(): Promise<void>
-}
-
 export interface TestProxyOptions {
   /** Where host names (with their port) lead: ports of loopback. */
   readonly routes?: ReadonlyMap<string, number>
@@ -35,7 +26,7 @@ export async function startTestProxy({
   login,
   reply: instead,
   tls,
-}: TestProxyOptions): Promise<TestProxy> {
+}: TestProxyOptions) {
   const asked: ConnectRequest[] = []
   const others: string[] = []
   const listener: RequestListener = ({ method, url }, response) => {
@@ -70,5 +61,6 @@ export async function startTestProxy({
     }
   })
   const { port, close } = await listening(server, '127.0.0.1')
+  // What came that was no CONNECT should be nothing.
   return { host: `127.0.0.1:${port}`, port, connectRequests: asked, otherRequests: others, close }
 }
