@@ -21,12 +21,15 @@ const [web, api] = ['https://github.com/acme/web/pull/1', 'https://github.com/ac
 describe('a suggested command names the same pull request', () => {
   test('of several repositories', async () => {
     const { out } = await mergeq(`pr wait ${web} ${api} --timeout 0`, { ...person, answer: testing })
-    expect(commandsIn(out)).toEqual([`mergeq pr wait ${web} ${api}`])
+    const waits = ['web', 'api'].map(
+      (name, index) => `mergeq pr wait ${index + 1} --repo github.com/acme/${name}`,
+    )
+    expect(commandsIn(out)).toEqual(waits)
     const { err } = await mergeq(`pr submit ${web} ${api}`, {
       ...person,
       answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
     })
-    expect(commandsIn(err)).toEqual([`mergeq pr wait ${web} ${api}`])
+    expect(commandsIn(err)).toEqual(waits)
   })
 
   test('whose repository a receipt on standard input names', async () => {

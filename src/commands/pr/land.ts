@@ -6,8 +6,7 @@ import { waitInputs } from '../../command/wait-inputs.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { landOptions } from '../../wait/options.ts'
 import { attemptRecord, changeRecord, landResultRecord } from '../../wait/records.ts'
-import { waitColumns } from './shared/wait/columns.ts'
-import { readWaitOptions, waitReads } from './shared/wait/options.ts'
+import { readWaitOptions, waitColumns, waitReads } from './shared/wait/options.ts'
 
 export const definition = command({
   name: 'pr land',
@@ -40,7 +39,7 @@ export const definition = command({
   ],
   async run({ pullRequests, params, attempts, resubmit, ...values }, cli) {
     const options = await readWaitOptions(values, pullRequests.length, cli)
-    const { submitAndWait } = await import('./shared/wait/report.ts')
-    return submitAndWait(pullRequests, { params, attempts, resubmit }, options, cli)
+    const { waitAndReport } = await import('./shared/wait/report.ts')
+    return waitAndReport(pullRequests, options, cli, { params, attempts, resubmit })
   },
 })

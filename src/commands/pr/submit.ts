@@ -25,8 +25,7 @@ import type { PullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { changeRecord, submittedFields, waitResultRecord } from '../../wait/records.ts'
 import { explainFinished } from './shared/explain-finished.ts'
-import { waitColumns } from './shared/wait/columns.ts'
-import { readWaitOptions, waitCommand, waitReads } from './shared/wait/options.ts'
+import { readWaitOptions, waitColumns, waitReads } from './shared/wait/options.ts'
 
 const submitReceiptRecord = extended(receiptRecord, {
   submitted: 'boolean | null',
@@ -40,7 +39,7 @@ const maxSuggested = 10
 
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
 async function suggestWait(pullRequests: readonly PullRequest[], cli: Cli): Promise<void> {
-  const { results, messages, logger, settings } = cli
+  const { results, messages, logger } = cli
   if (results !== 'screen' || messages !== 'person') return
   const [first] = pullRequests
   if (first === undefined || pullRequests.length > maxSuggested) return
@@ -52,8 +51,8 @@ async function suggestWait(pullRequests: readonly PullRequest[], cli: Cli): Prom
     const start = queued.length === 1 ? 'starts' : 'start'
     await logger.info(`The queue is paused; ${numbers} ${start} when it resumes.`)
   }
-  const command = waitCommand(pullRequests, settings.commandLine)
-  await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
+  for (const command of cli.client().advice.toWait(pullRequests))
+    await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
 const flagWait = optionInput('wait', flag('Wait for the result (pr land also submits again)'))
@@ -108,8 +107,8 @@ export const definition = command({
   async run({ pullRequests, params, wait, ...waitValues }, cli) {
     if (wait) {
       const waitOptions = await readWaitOptions(waitValues, pullRequests.length, cli)
-      const { submitAndWait } = await import('./shared/wait/report.ts')
-      return submitAndWait(pullRequests, { params, resubmit: 'safe' }, waitOptions, cli)
+      const { waitAndReport } = await import('./shared/wait/report.ts')
+      return waitAndReport(pullRequests, waitOptions, cli, { params, resubmit: 'safe' })
     }
     const head = await resolveHead(waitValues.matchHead, pullRequests.length, cli.client())
     const [only] = pullRequests

@@ -10,8 +10,7 @@ import type { PullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { changeRecord, waitResultRecord } from '../../wait/records.ts'
 import type { WaitOptions } from '../../wait/wait-state.ts'
-import { waitColumns } from './shared/wait/columns.ts'
-import { readWaitOptions, waitReads } from './shared/wait/options.ts'
+import { readWaitOptions, waitColumns, waitReads } from './shared/wait/options.ts'
 
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(

@@ -9,10 +9,10 @@ import { resolveHead } from '../../../../api/reads/head-commit.ts'
 import { type Cli, timeOfWait } from '../../../../command/command.ts'
 import type { OptionValues } from '../../../../command/inputs.ts'
 import type { waitInputs } from '../../../../command/wait-inputs.ts'
-import { type PullRequest, urlOfPullRequest } from '../../../../values/pull-request.ts'
-import { repositoryKey } from '../../../../values/repository.ts'
-import type { CommandLine } from '../../../../values/suggested-command.ts'
+import { columns } from '../../../../output/view.ts'
 import type { WaitOptions } from '../../../../wait/wait-state.ts'
+
+export const waitColumns = columns('pr', 'outcome', 'state', 'elapsedSeconds')
 
 /** What a wait reads. */
 export const waitReads = [
@@ -33,12 +33,4 @@ export async function readWaitOptions(
     waitLimit: timeOfWait(cli).waitLimit,
     stopsOnError: cli.options.stopOnError,
   }
-}
-
-/** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */
-export function waitCommand(pullRequests: readonly PullRequest[], commandLine: CommandLine): string {
-  const [first] = pullRequests
-  const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryKey(repo))).size <= 1
-  const references = pullRequests.map(({ pr, repo }) => (isOneRepository ? pr : urlOfPullRequest(repo, pr)))
-  return commandLine(['pr', 'wait', ...references], isOneRepository ? first : {}, ['--until'])
 }

@@ -1,7 +1,6 @@
 // What a person at a terminal sees of a wait: the live line, and the lines about each end.
 
 import { get, getString, type JsonObject } from '../../../../base/json.ts'
-import type { Cli } from '../../../../command/command.ts'
 import { type LinePart, type LineTimes, withTimes } from '../../../../command/waits.ts'
 import { queueEntries } from '../../../../domain/queue-entries.ts'
 import type { FailingCheck } from '../../../../domain/test-run.ts'
@@ -20,7 +19,6 @@ import { textWidth } from '../../../../output/text-width.ts'
 import { shortCommits } from '../../../../values/commit.ts'
 import { formatAge, formatOrdinal, joinTruncated, pluralize, shorten } from '../../../../values/format.ts'
 import { type PullRequest, urlOfPullRequest } from '../../../../values/pull-request.ts'
-import type { CommandLine } from '../../../../values/suggested-command.ts'
 import type { WaitResult } from '../../../../wait/results.ts'
 import type { Wait } from '../../../../wait/wait.ts'
 import {
@@ -31,7 +29,6 @@ import {
   missingState,
   type TrackedPullRequest,
 } from '../../../../wait/wait-state.ts'
-import { waitCommand } from './options.ts'
 
 /** Returns how long the state of a record has lasted, in milliseconds; NaN if that is not known. */
 const stateAge = (record: JsonObject | undefined, now: number): number =>
@@ -132,24 +129,22 @@ export function stopSentence(waiting: readonly TrackedPullRequest[]): string {
  * Returns the lines about the end of a pull request: its sign, the sentence, the failing checks and the next commands.
  * `isOnly` is whether the command waits for no other one.
  */
-export function endLines(
+export const endLines = (
   result: WaitResult,
   wait: Wait,
   isOnly: boolean,
-  { host: { out }, settings: { commandLine } }: Cli,
-): readonly StyledLine[] {
-  const sentence = [signOfEnd(result), ' ', ...styleReason(result)]
-  return [
-    ...checkLines(sentence, result.failingChecks, out.columns),
-    ...stepLines(nextSteps(result, wait, isOnly, commandLine), out.columns),
-  ]
-}
+  columns: number,
+): readonly StyledLine[] => [
+  ...checkLines([signOfEnd(result), ' ', ...styleReason(result)], result.failingChecks, columns),
+  ...stepLines(nextSteps(result, wait, isOnly), columns),
+]
 
 /** Returns the line with the command that goes on waiting for several pull requests, after all results. */
 export const continueLines = (
   pullRequests: readonly PullRequest[],
-  { host: { out }, settings: { commandLine } }: Cli,
-): readonly StyledLine[] => stepLines([continueStep(pullRequests, commandLine)], out.columns)
+  wait: Wait,
+  columns: number,
+): readonly StyledLine[] => stepLines(continueSteps(pullRequests, wait), columns)
 
 function signOfEnd({ tracked, end }: WaitResult): Span {
   const { outcome, isSkipped = false } = end
@@ -213,16 +208,16 @@ function checkLines(
   ]
 }
 
-const continueStep = (pullRequests: readonly PullRequest[], commandLine: CommandLine): string =>
-  `To continue waiting: ${waitCommand(pullRequests, commandLine)}`
+const continueSteps = (pullRequests: readonly PullRequest[], { client }: Wait): readonly string[] =>
+  client.advice.toWait(pullRequests).map(command => `To continue waiting: ${command}`)
 
 /** Returns the next commands, each with its purpose: `Details: mergeq pr explain 7`. */
 function nextSteps(
   { tracked, end, mayBeMerged }: WaitResult,
   wait: Wait,
   isOnly: boolean,
-  commandLine: CommandLine,
 ): readonly string[] {
+  const { commandLine } = wait.client.settings
   const { pullRequest, record, queue, attempt, seen } = tracked
   if (end.isSkipped === true) return []
   const { pr } = pullRequest
@@ -249,7 +244,7 @@ function nextSteps(
       if (seen.state === undefined && absenceOf(tracked) !== undefined && attempt.sent === undefined)
         return [`To submit it: ${submit}`]
       // For several pull requests a single command follows all results.
-      const goOn = isOnly ? [continueStep([pullRequest], commandLine)] : []
+      const goOn = isOnly ? continueSteps([pullRequest], wait) : []
       if (isPaused(queue))
         return [...goOn, `If you manage the queue: ${commandLine(['queue', 'resume'], pullRequest)}`]
       return isOnly ? [...goOn, details] : goOn
