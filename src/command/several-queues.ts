@@ -1,4 +1,6 @@
-import { queuesIn } from '../api/operations/metrics.ts'
+import { callOperation } from '../api/call.ts'
+import type { ParamValues } from '../api/operation.ts'
+import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { MergeqError } from '../base/errors.ts'
 import { getString } from '../base/json.ts'
@@ -69,6 +71,16 @@ export async function namedQueues(
   if (repo !== undefined) return queues
   const { withHosts } = await import('./queue-hosts.ts')
   return withHosts(queues, cli)
+}
+
+/** Reads the metrics, and returns the queues that they name; `place` says their host, where it is known. */
+export async function queuesOfMetrics(
+  params: ParamValues<typeof getMergeQueueMetrics.params>,
+  place: Repository | undefined,
+  cli: Cli,
+): Promise<readonly NamedQueue[]> {
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
+  return namedQueues(response.bytes, place, cli)
 }
 
 /** Reads queues, with the time of each response by the service's clock. */

@@ -79,6 +79,12 @@ export function checkExclusive({ operation, definitions }: RegisteredCommand, ar
   }
 }
 
+/** Throws a usage error if both options of a pair were typed. */
+export function rejectTogether(args: ParsedArgs, ...pairs: readonly (readonly [string, string])[]): void {
+  const typed = pairs.find(pair => pair.every(name => args.has(name)))
+  if (typed !== undefined) throw exclusiveError(typed)
+}
+
 /** An option as it is typed, an argument as usage shows it: `<pr>`. */
 const wordOf = (name: string): string => (name.startsWith('-') ? name : `<${name}>`)
 

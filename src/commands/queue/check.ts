@@ -16,7 +16,6 @@ import { exitCodeOf, extendError, MergeqError, usageError } from '../../base/err
 import { getString, type JsonObject } from '../../base/json.ts'
 import { memoize } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { printRequests } from '../../command/dry-run.ts'
 import { reportErrors } from '../../command/each.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
@@ -330,9 +329,8 @@ export const definition = command({
     const conditions: Conditions = only
       ? { ...others, stalled, notPaused, failures: false }
       : { ...others, stalled: stalled ?? defaultStalled, notPaused: true, failures: true }
-    if (queue === undefined)
-      return cli.options.dryRun ? printSelection(file, cli) : checkSeveral(file, conditions, cli)
-    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+    if (cli.options.dryRun) return printSelection({ queue, file }, cli)
+    if (queue === undefined) return checkSeveral(file, conditions, cli)
     const readMetrics = metricsReader(queue.repo, conditions, cli)
     const checked = await checkQueue({ name: queueName(queue), queue }, conditions, readMetrics, cli)
     await printChecks(checked, cli)

@@ -1,11 +1,11 @@
-import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { flag, type Input, option } from '../../command/inputs.ts'
-import { type NamedQueue, namedQueues } from '../../command/several-queues.ts'
+import { type NamedQueue, queuesOfMetrics } from '../../command/several-queues.ts'
+import { rejectTogether } from '../../command/values.ts'
 import { queueKey, queueName } from '../../values/repository.ts'
 import { branch } from '../../values/types.ts'
 import {
@@ -27,20 +27,15 @@ import {
   diffRecord,
   printPlans,
 } from './shared/print-plans.ts'
-import { rejectTogether } from './shared/together.ts'
 
 async function undescribedQueues(
   items: readonly QueueFileItem[],
   allRepos: boolean,
   cli: Cli,
 ): Promise<readonly NamedQueue[]> {
-  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, {
-    repo: undefined,
-    branch: undefined,
-  })
   const described = items.map(({ queue }) => queue)
   const repositories = described.map(({ repo }) => queueKey({ repo, targetBranch: '' }))
-  const queues = await namedQueues(response.bytes, described[0]?.repo, cli)
+  const queues = await queuesOfMetrics({ repo: undefined, branch: undefined }, described[0]?.repo, cli)
   return queues.filter(
     ({ queue: values }) =>
       (allRepos || repositories.includes(queueKey({ ...values, targetBranch: '' }))) &&

@@ -6,7 +6,6 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { command } from '../../command/command.ts'
-import { printRequests } from '../../command/dry-run.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { factTable, singleRecord } from '../../output/view.ts'
 import { queueName } from '../../values/repository.ts'
@@ -37,8 +36,7 @@ export const definition = command({
     'mergeq queue explain --all -o ndjson',
   ],
   async run({ queue, file }, cli) {
-    if (cli.options.dryRun)
-      return queue === undefined ? printSelection(file, cli) : printRequests(cli, getQueue, [queue])
+    if (cli.options.dryRun) return printSelection({ queue, file }, cli)
     const { explainQueueAt, queueExplanationJson } = await import('../../explain/explain-queue.ts')
     const { queueExplanationLines, queueExplanationRows } = await import('./explain/view.ts')
     const isSeveral = queue === undefined

@@ -1,4 +1,3 @@
-import { callOperation } from '../../api/call.ts'
 import { ownRecord, queueNameFields } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { isSameSetting } from '../../api/operations/queue-settings.ts'
@@ -10,8 +9,8 @@ import { canPrompt, confirm } from '../../command/confirm.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { reportErrors } from '../../command/each.ts'
 import { flag, option } from '../../command/inputs.ts'
-import { forEachQueue, namedQueues } from '../../command/several-queues.ts'
-import { setOf } from '../../command/values.ts'
+import { forEachQueue, queuesOfMetrics } from '../../command/several-queues.ts'
+import { rejectTogether, setOf } from '../../command/values.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { rawText } from '../../output/view.ts'
 import { joinList, pluralize } from '../../values/format.ts'
@@ -42,7 +41,6 @@ import {
   readQueueFile,
 } from './shared/files/read-queue-file.ts'
 import { requireLive } from './shared/live-queue.ts'
-import { rejectTogether } from './shared/together.ts'
 
 /** By the extension of the file, else by `-o`. Throws a usage error for other formats and for --fields. */
 function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {
@@ -183,8 +181,7 @@ async function metricsParams({ settings }: Cli) {
 
 async function listExports(folder: string, cli: Cli) {
   const params = await metricsParams(cli)
-  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
-  const queues = await namedQueues(response.bytes, params.repo, cli)
+  const queues = await queuesOfMetrics(params, params.repo, cli)
   const described = await readExports(folder, cli)
   return queues.map(({ name, queue }) => {
     const { repo, targetBranch } = queue

@@ -17,10 +17,10 @@ import {
   reportUnread,
 } from '../../command/several-queues.ts'
 import { paramsOf } from '../../command/values.ts'
-import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { findQueue, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type Repository, shortRepositoryName } from '../../values/repository.ts'
-import { queuesFile, selectQueues, withMetrics } from './shared/all-queues.ts'
+import { queuesFile, selectQueues } from './shared/all-queues.ts'
 
 /** A queue; its state and mode only if each queue is read. */
 const listedQueueRecord = extended(queueSummaryRecord, {
@@ -66,12 +66,15 @@ async function readList(
   includeState: boolean,
   cli: Cli,
 ) {
-  const queues = selected && withMetrics(selected, bytes)
+  const summary = summarizeMetrics(readSamplesIn(bytes))
+  const queues = selected?.map(each => ({
+    ...each,
+    metrics: findQueue(summary, each.queue.repo, each.queue.targetBranch),
+  }))
   if (includeState) return readStates(queues ?? (await namedQueues(bytes, repo, cli)), cli)
   if (queues !== undefined) return { records: queues.map(recordOf), failures: [] }
   const place = await placeOf(repo, cli)
-  const { queues: named } = summarizeMetrics(readSamplesIn(bytes))
-  return { records: named.map(metrics => queueSummary(metrics, place)), failures: [] }
+  return { records: summary.queues.map(metrics => queueSummary(metrics, place)), failures: [] }
 }
 
 function emptySentence(repo: Repository | undefined, branch: string | undefined): string {

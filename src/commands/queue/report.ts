@@ -224,7 +224,7 @@ export const definition = command({
     const { start, end } = rangeFrom(until === undefined ? now : Math.max(now, parseMoment(until, now)))
     if (cli.options.dryRun)
       return queue === undefined
-        ? printSelection(file, cli)
+        ? printSelection({ queue, file }, cli)
         : printRequests(cli, testingResultsPage, [{ ...queue, since: start, until: end, pageSize: 100 }])
     return forSelectedQueues(cli, {
       queue,

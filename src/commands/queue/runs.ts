@@ -68,7 +68,7 @@ export const definition = command({
     'mergeq queue runs --all -o ndjson',
   ],
   run({ queue, file, all: _, ...values }, cli) {
-    if (queue === undefined && cli.options.dryRun) return printSelection(file, cli)
+    if (queue === undefined && cli.options.dryRun) return printSelection({ queue, file }, cli)
     const listRuns = (place: Queue) =>
       runList(
         cli,

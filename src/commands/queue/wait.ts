@@ -5,7 +5,6 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../base/errors.ts'
 import { getArray, type JsonObject } from '../../base/json.ts'
 import { type Cli, command, drawsResults, timeOfWait } from '../../command/command.ts'
-import { printRequests } from '../../command/dry-run.ts'
 import { reportErrors, withResource } from '../../command/each.ts'
 import { option } from '../../command/inputs.ts'
 import { explainNotFound } from '../../command/send.ts'
@@ -266,9 +265,9 @@ export const definition = command({
     'mergeq queue wait -f queues/ --timeout 30m',
   ],
   async run({ queue: place, file, until, interval, giveUpAfter }, cli) {
-    if (cli.options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
-    if (cli.options.dryRun) return printSelection(file, cli)
-    const queues = place === undefined ? await selectQueuesToWait(file, cli) : [place]
+    if (cli.options.dryRun) return printSelection({ queue: place, file }, cli)
+    const found = place === undefined ? await selectQueuesToWait(file, cli) : [{ queue: place }]
+    const queues = found.map(({ queue }) => queue)
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
     const results = await waitForQueues({ queues, until, interval, giveUpAfter, nameOf }, cli)
     for (const each of results) {

@@ -9,9 +9,8 @@ import { startWaitTime } from '../../api/wait-time.ts'
 import { mostSevere, usageError } from '../../base/errors.ts'
 import { maxConcurrent } from '../../base/scheduling.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { printRequests } from '../../command/dry-run.ts'
 import { flag, option } from '../../command/inputs.ts'
-import { queueInput, setOf } from '../../command/values.ts'
+import { queueInput, rejectTogether, setOf } from '../../command/values.ts'
 import { waitInputs } from '../../command/wait-inputs.ts'
 import { ringBell } from '../../command/waits.ts'
 import { isSameLogin } from '../../values/login.ts'
@@ -25,7 +24,6 @@ import { queueChangeRecord, submitterFields } from '../../wait/records.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { printSelection, selectQueuesToWait, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { printQueue } from './shared/print-queue.ts'
-import { rejectTogether } from './shared/together.ts'
 import { withActivity } from './watch/activity.ts'
 import { isLive, watchLive } from './watch/live.ts'
 import { createStreamView, heartbeatRecord, queueChangeColumns } from './watch/stream.ts'
@@ -106,8 +104,7 @@ export const definition = command({
       )
     checkOptions(heartbeat, isSeveral, cli)
     if (place !== undefined && once && options.format.prints !== 'records') return printQueue(place, cli)
-    if (options.dryRun && place !== undefined) return printRequests(cli, getQueue, [place])
-    if (options.dryRun) return printSelection(file, cli)
+    if (options.dryRun) return printSelection({ queue: place, file }, cli)
     const limit = cli.time ?? startWaitTime(Number.POSITIVE_INFINITY, host.clock)
     const isDrawn = place !== undefined && isLive(cli)
     const readerOptions = {
@@ -115,8 +112,8 @@ export const definition = command({
       // Several queues are read at a time, and of each one departure.
       atOnce: isSeveral ? 1 : maxConcurrent,
     }
-    const queues = place === undefined ? await selectQueuesToWait(file, cli) : [place]
-    const watched = queues.map(place => {
+    const queues = place === undefined ? await selectQueuesToWait(file, cli) : [{ queue: place }]
+    const watched = queues.map(({ queue: place }) => {
       const readQueue = createQueueReader(place, readerOptions)
       return { place, read: isDrawn ? withActivity(readQueue, place) : readQueue }
     })

@@ -1,19 +1,20 @@
+import { getQueue } from '../../../api/operations/queues.ts'
 import { MergeqError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { confirm } from '../../../command/confirm.ts'
+import { printRequests } from '../../../command/dry-run.ts'
 import { sendChange } from '../../../command/send.ts'
 import type { NamedQueue } from '../../../command/several-queues.ts'
+import { rejectTogether } from '../../../command/values.ts'
 import { isSameState, stateWords } from '../../../domain/states.ts'
 import { parseRepository, queueName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
-import { printReads } from '../shared/all-queues.ts'
 import { correctRecord, openRecordFile } from '../shared/record-file.ts'
 import { isSettable, type SettableState, setQueueState } from '../shared/states/change-one.ts'
 import { changeStates, readState, type StateChangeResult } from '../shared/states/change-several.ts'
 import { type RecordedChange, readStateRecord } from '../shared/states/record.ts'
 import { requireAnswer } from '../shared/states/state-command.ts'
 import { describeChanges } from '../shared/states/words.ts'
-import { rejectTogether } from '../shared/together.ts'
 
 interface Restoration extends NamedQueue {
   readonly row: RecordedChange
@@ -35,7 +36,10 @@ export async function restoreStates(cli: Cli, path: string, yes: boolean): Promi
     return { name: queueName(queue), queue, state: isSettable(state) ? state : undefined, row }
   })
   const statement = describeChanges('restores the states of', restorations, '')
-  if (cli.options.dryRun) return printReads(restorations, cli)
+  if (cli.options.dryRun) {
+    const queues = restorations.map(({ queue }) => queue)
+    return printRequests(cli, getQueue, queues)
+  }
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const restored = new Set<RecordedChange>()
   const restore = async (item: Restoration) => {

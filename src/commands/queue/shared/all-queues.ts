@@ -1,14 +1,13 @@
-import { callOperation } from '../../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
+import { getMergeQueueMetrics } from '../../../api/operations/metrics.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { timeIsOver } from '../../../api/wait-time.ts'
-import { extendError, failureOrThrow, MergeqError } from '../../../base/errors.ts'
+import { failureOrThrow, MergeqError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { outlastRateLimit, reportErrors, withResource } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
-import { forEachQueue, type NamedQueue, namedQueues } from '../../../command/several-queues.ts'
-import { findQueue, summarizeMetrics } from '../../../domain/metrics/last-hour.ts'
+import { forEachQueue, type NamedQueue, queuesOfMetrics } from '../../../command/several-queues.ts'
+import { rejectTogether } from '../../../command/values.ts'
 import {
   isSameRepository,
   type Queue,
@@ -17,17 +16,18 @@ import {
 } from '../../../values/repository.ts'
 import { fileName } from '../../../values/types.ts'
 import { namedQueue, readDescribedQueues } from './files/described-queues.ts'
-import { rejectTogether } from './together.ts'
 
-export const noQueueError = (): MergeqError =>
-  new MergeqError('not-found', 'No queue has metrics.', {
-    hint: 'To name a queue, use --repo and --target-branch.',
-  })
-
-const noQueueOfFilesError = (file: string): MergeqError =>
-  new MergeqError('not-found', `No file of ${file} names such a queue.`, {
-    hint: 'To use all queues that the files name, omit --repo, and unset MERGEQ_REPO.',
-  })
+/** The error of files, or without files of metrics, that name no queue; `limit` is what limits them. */
+export const noQueueError = (file?: string, limit: readonly string[] = []): MergeqError => {
+  const [problem, hint] =
+    file === undefined
+      ? ['No queue has metrics.', 'To name a queue, use --repo and --target-branch.']
+      : [
+          `No file of ${file} names such a queue.`,
+          'To use all queues that the files name, omit --repo, and unset MERGEQ_REPO.',
+        ]
+  return new MergeqError('not-found', [problem, ...limit].join(' '), { hint })
+}
 
 /** The options that name several queues, for a command that does something with them. */
 export const severalQueues = (does: string) => ({
@@ -60,75 +60,61 @@ export async function limitOf({ args, settings }: Cli): Promise<Repository | und
   return settings.readFrom('option-or-environment', 'repo')
 }
 
-const describeLimit = (repo: Repository | undefined, { settings }: Cli): readonly string[] =>
-  repo === undefined
-    ? []
-    : [`${settings.used().get('repo')?.origin} limits this to ${shortRepositoryName(repo)}.`]
+/** One queue, or else the queues of files or metrics. */
+interface Selection {
+  /** Undefined with an option that names several. */
+  readonly queue: Queue | undefined
+  readonly file: string | undefined
+}
 
-export const printReads = (queues: readonly NamedQueue[], cli: Cli): Promise<number> =>
-  printRequests(
+/** Prints the requests that a command about queues sends first, for a dry run. Returns exit code 0. */
+export async function printSelection({ queue, file }: Selection, cli: Cli): Promise<number> {
+  if (queue !== undefined) return printRequests(cli, getQueue, [queue])
+  if (file === undefined)
+    return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
+  const { queues } = await findQueues(file, cli)
+  return printRequests(
     cli,
     getQueue,
     queues.map(({ queue }) => queue),
   )
-
-export async function printSelection(file: string | undefined, cli: Cli): Promise<number> {
-  if (file === undefined)
-    return printRequests(cli, getMergeQueueMetrics, [{ repo: await limitOf(cli), branch: undefined }])
-  const { queues } = await findQueues(file, cli)
-  return printReads(queues, cli)
 }
 
-interface FoundQueues {
-  readonly queues: readonly NamedQueue[]
-  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
-  readonly limit: readonly string[]
-}
-
-/** The queues that the files name or, without files, the metrics. Throws an error if there are none. */
-export async function findQueues(file: string | undefined, cli: Cli): Promise<FoundQueues> {
+/**
+ * Returns the queues that the files name or, without files, the metrics, and what limits them to a repository, if anything
+ * does: `MERGEQ_REPO limits this to acme/web.` Throws an error if there are none.
+ */
+export async function findQueues(file: string | undefined, cli: Cli) {
   const repo = await limitOf(cli)
-  const isIncluded = ({ queue }: NamedQueue) => repo === undefined || isSameRepository(queue.repo, repo)
-  const queues =
+  const queues: readonly NamedQueue[] =
     file === undefined
-      ? await queuesOfMetrics(repo, cli)
-      : (await readDescribedQueues(file, cli, namedQueue)).filter(isIncluded)
-  const limit = describeLimit(repo, cli)
-  if (queues.length > 0) return { queues, limit }
-  const failure = file === undefined ? noQueueError() : noQueueOfFilesError(file)
-  throw extendError(failure, {}, [failure.message, ...limit].join(' '))
-}
-
-async function queuesOfMetrics(repo: Repository | undefined, cli: Cli): Promise<readonly NamedQueue[]> {
-  const params = { repo, branch: undefined }
-  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
-  return namedQueues(response.bytes, repo, cli)
+      ? await queuesOfMetrics({ repo, branch: undefined }, repo, cli)
+      : (await readDescribedQueues(file, cli, namedQueue)).filter(
+          ({ queue }) => repo === undefined || isSameRepository(queue.repo, repo),
+        )
+  const origin = cli.settings.used().get('repo')?.origin
+  const limit = repo === undefined ? [] : [`${origin} limits this to ${shortRepositoryName(repo)}.`]
+  if (queues.length === 0) throw noQueueError(file, limit)
+  return { queues, limit }
 }
 
 /** Returns the queues of --all or --file; says what limits them. */
 export async function selectQueues(file: string | undefined, cli: Cli): Promise<readonly NamedQueue[]> {
   outlastRateLimit(cli)
-  return announce(await findQueues(file, cli), cli)
+  return selectQueuesToWait(file, cli)
 }
 
-/** Returns the queues of --all or --file for a wait; says what limits them. */
-export async function selectQueuesToWait(file: string | undefined, cli: Cli): Promise<readonly Queue[]> {
-  const found = await findQueues(file, cli).catch(error => {
+/** The same for a wait, which may be over before the queues are known. */
+export async function selectQueuesToWait(file: string | undefined, cli: Cli): Promise<readonly NamedQueue[]> {
+  const { queues, limit } = await findQueues(file, cli).catch(error => {
     const isOver = cli.time?.hasTime() === false && failureOrThrow(error).kind === 'unavailable'
     throw isOver ? timeIsOver('the queues were known') : error
   })
-  return (await announce(found, cli)).map(({ queue }) => queue)
-}
-
-async function announce({ queues, limit }: FoundQueues, { logger }: Cli): Promise<readonly NamedQueue[]> {
-  for (const text of limit) await logger.info(text)
+  for (const text of limit) await cli.logger.info(text)
   return queues
 }
 
-interface SelectionWork<R> {
-  /** Undefined with an option that names several. */
-  readonly queue: Queue | undefined
-  readonly file: string | undefined
+interface SelectionWork<R> extends Selection {
   readonly atOnce?: number
   work(queue: Queue): Promise<R>
   /** Prints the result of a queue, in the order of the queues. Returns the error that ends it all the same. */
@@ -162,12 +148,4 @@ export async function forSelectedQueues<R>(
   )
   await cli.printer.end()
   return reportErrors([...failures, ...unread], cli)
-}
-
-export function withMetrics(queues: readonly NamedQueue[], bytes: Uint8Array): readonly NamedQueue[] {
-  const summary = summarizeMetrics(readSamplesIn(bytes))
-  return queues.map(each => ({
-    ...each,
-    metrics: findQueue(summary, each.queue.repo, each.queue.targetBranch),
-  }))
 }

@@ -102,7 +102,7 @@ async function changeAllStates(
     if (found !== undefined)
       await cli.logger.info(describeChanges(settableStates[state].does, found.queues, note))
     for (const text of found?.limit ?? []) await cli.logger.info(text)
-    return printSelection(file, cli)
+    return printSelection({ queue: undefined, file }, cli)
   }
   const { queues, limit } = await findQueues(file, cli)
   const description = describeChanges(settableStates[state].does, queues, note)
