@@ -34,10 +34,11 @@ export interface Param<T> {
   readonly type: Type<T>
   /** What the option does, as help shows it: imperative or a noun, without a full stop. */
   readonly summary: string
-  /** Where the value is sent; left out for a param that is not sent, such as a filter of mergeq. */
+  /**
+   * Where the value is sent, or what pages send because of it. Without one, a param of a POST is in the body under its own
+   * name, and any other param is not sent, such as a filter of mergeq.
+   */
   readonly location?: ParamLocation
-  /** Further paths of the body that pages set because of this param: `--set` must not set them again. */
-  readonly setsBodyPaths?: readonly string[]
   /** Whether the service refuses a request without it (docs/reference/service.md, "Operations"). */
   readonly required?: boolean
   /** The setting that gives the value where no option does. */
@@ -89,12 +90,6 @@ export const requiredParam = <T>(
   ...details,
 })
 
-/** Params that are members of the body under their own names. */
-export const inBody = <P extends Params>(params: P): P =>
-  Object.fromEntries(
-    Object.entries(params).map(([name, param]) => [name, { location: `body.${name}`, ...param }]),
-  ) as P
-
 /** A value at a path of the body, set last: it replaces what a param sends there. */
 export interface BodyOverride {
   readonly path: readonly string[]
@@ -107,10 +102,8 @@ export interface AddedFields {
   readonly fields: readonly BodyOverride[]
 }
 
-const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
-  [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
-    path.split('.'),
-  )
+const isAt = ({ location }: Param<unknown>, path: readonly string[]): boolean =>
+  location?.startsWith('body.') === true && overlaps(location.split('.').slice(1), path)
 
 const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
@@ -134,7 +127,7 @@ export function checkOverrides(
     const name = path.join('.')
     if (overrides.slice(0, index).some(other => overlaps(other.path, path)))
       throw usageError(`${source} was given twice for ${name}.`, 'Use each path only once.')
-    const setter = setters.find(({ param }) => bodyPaths(param).some(one => overlaps(one, path)))
+    const setter = setters.find(({ param }) => isAt(param, path))
     if (setter !== undefined)
       throw usageError(
         `${source} ${name} conflicts with ${setter.name}, which sets the same field.`,
@@ -351,7 +344,15 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
 /** Defines an operation; the params of its functions are typed from its own `params`. */
 export const defineOperation = <const P extends Params, const R extends Route>(
   operation: Operation<P, R>,
-): Operation<P, R> => operation
+): Operation<P, R> => ({
+  ...operation,
+  params: operationMethod(operation.route) === 'POST' ? inBody(operation.params) : operation.params,
+})
+
+const inBody = <P extends Params>(params: P): P =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, param]) => [name, { location: `body.${name}`, ...param }]),
+  ) as P
 
 /** A change with what command line and library add to it; the functions are typed from its own `params`. */
 export const extendOperation = <const P extends Params, R extends Route>(
@@ -437,12 +438,10 @@ export function withSubject(failure: MergeqError, { repo, targetBranch, pr }: Re
 /** The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields"). */
 export const queueParams = {
   repo: requiredParam(repository, 'Repository', {
-    location: 'body.repo',
     setting: 'repo',
     encode: ({ host, owner, name }) => ({ host, owner, name }),
   }),
   targetBranch: requiredParam(branch, 'Branch that the queue merges into', {
-    location: 'body.targetBranch',
     setting: 'targetBranch',
   }),
 }
@@ -451,7 +450,6 @@ export const queueParams = {
 export const rangeParams = (what: string) => {
   const bound = (word: 'since' | 'until') =>
     param(instant, `Only ${what} ${word} this time`, {
-      location: `body.${word}`,
       encode: time => (time === undefined ? undefined : toIso(time)),
     })
   return { since: bound('since'), until: bound('until') }
@@ -464,16 +462,16 @@ export const pageSizeType = integer(1, Number.MAX_SAFE_INTEGER)
  * The params of every list: how many records, and how they are requested.
  *
  * @param noun the records, in the plural: `tests`
- * @param pageSizePath the path of the body that the page size sets
+ * @param pageSizeLocation where the pages have their size
  */
-export const listParams = (noun: string, pageSizePath: string) => ({
+export const listParams = (noun: string, pageSizeLocation: ParamLocation) => ({
   limit: param(integer(1, Number.MAX_SAFE_INTEGER), `Maximum number of ${noun}`),
   pageSize: param(
     pageSizeType,
     `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page; the hosted service takes up to 100`,
     {
       defaultText: String(defaultPageSize),
-      setsBodyPaths: [pageSizePath],
+      location: pageSizeLocation,
     },
   ),
   maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {

@@ -63,15 +63,9 @@ export const getSubmittedPullRequest = defineOperation({
   params: {
     ...queueParams,
     pr: param(pullRequestNumber, "Pull request: 123, '#123' or a URL", { location: 'body.pr.number' }),
-    head: param(branch, 'Find the pull request by its head branch', {
-      location: 'body.pr.branch',
-    }),
-    includeTimeline: param(toggle, 'Show the events of the pull request', {
-      location: 'body.includeTimeline',
-    }),
-    includeEstimatedTimeToMerge: param(toggle, 'Show when the service expects the merge', {
-      location: 'body.includeEstimatedTimeToMerge',
-    }),
+    head: param(branch, 'Find the pull request by its head branch', { location: 'body.pr.branch' }),
+    includeTimeline: param(toggle, 'Show the events of the pull request'),
+    includeEstimatedTimeToMerge: param(toggle, 'Show when the service expects the merge'),
   },
   exclusive: [['head', 'pr']],
   response: pullRequestRecord,
@@ -99,13 +93,9 @@ const recoveredByRecord = (
 
 /** What a submission says besides its pull request: all who submit take these params, and pass them whole. */
 export const submissionParams = {
-  priority: param(priority, 'Priority: urgent, high, medium, low, or 0 (first) to 255 (last)', {
-    location: 'body.priority',
-  }),
+  priority: param(priority, 'Priority: urgent, high, medium, low, or 0 (first) to 255 (last)'),
   // Without the option the service decides.
-  noBatch: param(toggle, 'Test the pull request alone, never in a batch', {
-    location: 'body.noBatch',
-  }),
+  noBatch: param(toggle, 'Test the pull request alone, never in a batch'),
 }
 
 export type SubmissionValues = ParamValues<typeof submissionParams>
@@ -289,7 +279,7 @@ export const pullRequestsPage = defineOperation({
   params: {
     ...queueParams,
     ...rangeParams('pull requests that merged, failed or were cancelled'),
-    state: param(pullRequestState, 'Only pull requests in this state', { location: 'body.state' }),
+    state: param(pullRequestState, 'Only pull requests in this state'),
     // `cursor` and `take` are members of the body itself.
     pageToken: param(anyText, 'Fetch only the page with this cursor', {
       location: 'body.cursor',
@@ -320,11 +310,9 @@ export const listPullRequests = listOperation(pullRequestsPage, {
     repo,
     targetBranch,
     // One request for each state; without any, one request for all states.
-    states: param(listOf(pullRequestState), state.summary, {
-      setsBodyPaths: ['state'],
-    }),
-    since: param(moment, since.summary, { setsBodyPaths: ['since'] }),
-    until: param(moment, until.summary, { defaultText: 'now', setsBodyPaths: ['until'] }),
+    states: param(listOf(pullRequestState), state.summary, { location: 'body.state' }),
+    since: param(moment, since.summary, { location: 'body.since' }),
+    until: param(moment, until.summary, { defaultText: 'now', location: 'body.until' }),
     // The service cannot select by author: other pull requests are dropped here.
     author: param(
       mapped(text('author', 'name'), name => {
@@ -333,7 +321,7 @@ export const listPullRequests = listOperation(pullRequestsPage, {
       }),
       'Only pull requests by this author (filtered by mergeq, not by the service)',
     ),
-    ...listParams('pull requests', 'take'),
+    ...listParams('pull requests', 'body.take'),
   },
   list({ repo, targetBranch, states = [], author, since: from, until: to, ...values }, now, nameOf) {
     const since = from === undefined ? undefined : parseMoment(from, now)

@@ -1,7 +1,7 @@
 import { usageError } from '../../base/errors.ts'
 import { getArray, isObject, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { defineOperation, inBody, queueParams } from '../operation.ts'
+import { defineOperation, queueParams } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import {
@@ -88,7 +88,7 @@ export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
   recovery: { ...recoveredByQueue('create', 'creation', 'Create', 'Created'), alreadyAppliedStatus: 409 },
-  params: { ...queueParams, ...inBody({ mode, concurrency }) },
+  params: { ...queueParams, mode, concurrency },
   decoder: emptyDecoder,
   errors: { check: ['repo', 'the permissions of the token'], makesSubject: true },
 })
@@ -99,7 +99,7 @@ export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
   recovery: updateRecovery,
-  params: { ...queueParams, ...inBody(queueSettings) },
+  params: { ...queueParams, ...queueSettings },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides, nameOf) {
     if (!hasOverrides && Object.values(settings).every(value => value === undefined))

@@ -60,12 +60,9 @@ export const getSubmittedPullRequests = defineOperation({
   params: {
     ...queueParams,
     prs: requiredParam(pullRequestNumbers, 'Pull requests', {
-      location: 'body.prs',
       encode: numbers => numbers.map(number => ({ number })),
     }),
-    includeTimeline: param(toggle, 'Show the events of the pull requests', {
-      location: 'body.includeTimeline',
-    }),
+    includeTimeline: param(toggle, 'Show the events of the pull requests'),
   },
   decoder: recordsDecoder,
   errors: { subject: 'the pull requests' },

@@ -77,11 +77,11 @@ const { repo, targetBranch } = testingResultsPage.params
 /** The params of a range of finished test runs. */
 export const testRunRange = {
   since: param(moment, `Start of the range: a duration, a date and time or a day; at most ${keptDays}d ago`, {
-    setsBodyPaths: ['since'],
+    location: 'body.since',
   }),
   until: param(moment, 'End of the range: a duration before now, a date and time, or a day', {
     defaultText: 'now',
-    setsBodyPaths: ['until'],
+    location: 'body.until',
   }),
 }
 
@@ -101,7 +101,7 @@ export const listTestRuns = listOperation(testingResultsPage, {
       pullRequestNumber,
       'Only test runs of this pull request (filtered by mergeq, not by the service)',
     ),
-    ...listParams('results', 'take'),
+    ...listParams('results', 'body.take'),
   },
   response: listedTestingResultRecord,
   document: listedTestingResultListRecord,

@@ -22,13 +22,13 @@ import {
   textual,
   upperCaseChoice,
 } from '../../values/types.ts'
-import type { NameOf } from '../operation.ts'
 import {
   defineOperation,
   type EmptyListHint,
   type ListResult,
   listOperation,
   listParams,
+  type NameOf,
   type Pages,
   type Params,
   pageSizeType,
@@ -62,9 +62,7 @@ const organizationParams = {
 
 /** The params that request a page of tests (docs/reference/service.md, "Pages"). */
 const testPageParams = {
-  pageSize: requiredParam(pageSizeType, 'Tests per page', {
-    location: 'body.page_query.page_size',
-  }),
+  pageSize: requiredParam(pageSizeType, 'Tests per page', { location: 'body.page_query.page_size' }),
   /** Empty for the first page. */
   pageToken: param(anyText, 'Fetch only the page with this token', {
     location: 'body.page_query.page_token',
@@ -128,9 +126,7 @@ export const unhealthyTestsPage = defineOperation({
   isHostedOnly: true,
   params: {
     ...organizationParams,
-    status: requiredParam(upperCaseChoice(['flaky', 'broken'], 'status'), 'Only tests with this status', {
-      location: 'body.status',
-    }),
+    status: requiredParam(upperCaseChoice(['flaky', 'broken'], 'status'), 'Only tests with this status'),
     ...testPageParams,
   },
   response: testRecord,
@@ -198,9 +194,7 @@ export const linkTicketToTestCase = defineOperation({
   isHostedOnly: true,
   params: {
     repo: queueParams.repo,
-    testId: requiredParam(testId, 'Test ID, a UUID', {
-      location: 'body.test_case_id',
-    }),
+    testId: requiredParam(testId, 'Test ID, a UUID', { location: 'body.test_case_id' }),
     ticket: requiredParam(ticketName, 'Ticket ID in the issue tracker, such as KAN-123', {
       location: 'body.external_ticket_id',
     }),
@@ -215,13 +209,13 @@ export const linkTicketToTestCase = defineOperation({
 /** The params that request a page are not those of the operation: a list requests many. */
 const withoutPages = <P extends Params>({ pageSize: _, pageToken: __, ...params }: P) => params
 
-const { limit, pageSize, maxPages } = listParams('tests', 'page_query.page_size')
+const { limit, pageSize, maxPages } = listParams('tests', 'body.page_query.page_size')
 
 const testListParams = {
   limit,
   pageSize,
   pageToken: param(text('page token', 'token'), 'Fetch only the page with this token', {
-    setsBodyPaths: ['page_query.page_token'],
+    location: 'body.page_query.page_token',
   }),
   maxPages,
 }
@@ -340,11 +334,11 @@ export const listFailingTests = listOperation(failingTestsPage, {
     ...failingParams,
     since: param(moment, `Start of the range: ${momentForms}`, {
       defaultText: '24h',
-      setsBodyPaths: ['start_time'],
+      location: 'body.start_time',
     }),
     until: param(moment, `End of the range: ${momentForms}`, {
       defaultText: 'now',
-      setsBodyPaths: ['end_time'],
+      location: 'body.end_time',
     }),
     ...testListParams,
     quarantined,
@@ -418,7 +412,7 @@ export const listUnhealthyTests = listOperation(unhealthyTestsPage, {
     // Without it, one request after another for each status.
     status: param(statusParam.type, statusParam.summary, {
       defaultText: 'flaky, then broken',
-      setsBodyPaths: ['status'],
+      location: 'body.status',
     }),
     ...testListParams,
     quarantined,
