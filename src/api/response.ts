@@ -173,12 +173,11 @@ export function readTotal(document: JsonObject, key: string): number | undefined
 export type PagesEnd = { readonly nextToken: string } | { readonly total: string }
 
 /**
- * Decodes a page of a list: `key` is the member with its records. Without its records, throws the error that `missing` returns: an answer of another form must not look like an empty
- * list.
+ * Decodes a page of a list: `key` is the member with its records, `noun` the name of one. Without them, throws a
+ * `bad-answer` error: an answer of another form must not look like an empty list.
  */
 export const listDecoder = (
-  { key, end }: { readonly key: string; readonly end: PagesEnd },
-  missing: (document: JsonObject) => MergeqError,
+  { key, noun, end }: { readonly key: string; readonly noun: string; readonly end: PagesEnd },
   refine: (record: JsonObject) => JsonObject = record => record,
 ): ResponseDecoder => ({
   expects: 'json',
@@ -187,7 +186,8 @@ export const listDecoder = (
     const { document, bytes } = response
     if (!isObject(document)) throw notObjectError(response)
     const records = document[key]
-    if (!Array.isArray(records) || !records.every(isObject)) throw missing(document)
+    if (!Array.isArray(records) || !records.every(isObject))
+      throw missingPartErrorWithMessage(document, `list of ${noun}s (${key})`)
     if ('total' in end) readTotal(document, end.total)
     else readPageToken(document, end.nextToken)
     return { records: records.map(refine), envelope: document, bytes }

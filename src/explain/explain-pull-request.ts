@@ -1,6 +1,6 @@
 import { readIfFound } from '../api/call.ts'
 import type { Infer } from '../api/operations/fields.ts'
-import { getPartialPullRequest } from '../api/operations/partial-pull-request.ts'
+import { getPartialPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { explanationRecord } from '../api/operations/records.ts'
 import { tryRead, withTimeline } from '../api/reads/extra-reads.ts'

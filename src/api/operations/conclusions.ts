@@ -2,7 +2,7 @@
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import type { Operation } from '../operation.ts'
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from './metrics.ts'
-import { getPartialPullRequest } from './partial-pull-request.ts'
+import { getPartialPullRequest } from './pull-requests.ts'
 import { getQueue } from './queues.ts'
 import { explanationRecord, queueExplanationRecord, queueSummaryRecord } from './records.ts'
 

@@ -37,7 +37,7 @@ import {
   type WriteRecovery,
 } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
-import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
+import { anyField, emptyDecoder, listDecoder, recordDecoder } from '../response.ts'
 import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 
@@ -78,6 +78,12 @@ export const getSubmittedPullRequest = defineOperation({
       })
   },
 })
+
+/** Reads the record of a pull request that may lack its state, but has any other field. */
+export const getPartialPullRequest: typeof getSubmittedPullRequest = {
+  ...getSubmittedPullRequest,
+  decoder: recordDecoder(withNormalizedState, anyField('state')),
+}
 
 const recoveredByRecord = (
   rule: RecoveryRule,
@@ -289,11 +295,7 @@ export const pullRequestsPage = defineOperation({
   },
   response: pullRequestRecord,
   document: pullRequestListRecord,
-  decoder: listDecoder(
-    pullRequestPages,
-    document => missingPartErrorWithMessage(document, `list of pull requests (${pullRequestPages.key})`),
-    withNormalizedState,
-  ),
+  decoder: listDecoder(pullRequestPages, withNormalizedState),
   errors: { subject: 'the pull requests' },
   pages: pullRequestPages,
 })

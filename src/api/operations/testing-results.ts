@@ -15,7 +15,7 @@ import {
   queueParams,
   rangeParams,
 } from '../operation.ts'
-import { listDecoder, missingPartErrorWithMessage } from '../response.ts'
+import { listDecoder } from '../response.ts'
 import {
   listedTestingResultListRecord,
   listedTestingResultRecord,
@@ -63,9 +63,7 @@ export const testingResultsPage = defineOperation({
   },
   response: testingResultRecord,
   document: testingResultListRecord,
-  decoder: listDecoder(resultPages, document =>
-    missingPartErrorWithMessage(document, `list of test results (${resultPages.key})`),
-  ),
+  decoder: listDecoder(resultPages),
   errors: { subject: 'the test runs' },
   pages: resultPages,
 })

@@ -84,7 +84,7 @@ const quarantinedTestPages: Pages = {
 
 /** How pages of tests are read, and what errors say of them. */
 function pagesOfTests(pages: Pages, subject: string) {
-  const decoder = listDecoder(pages, () => missingPartError(`list of ${pages.key.replaceAll('_', ' ')}`))
+  const decoder = listDecoder(pages)
   const read: ResponseDecoder['read'] = response => {
     const page = decoder.read(response)
     // Without it nobody knows whether the list is complete.

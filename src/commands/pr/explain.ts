@@ -1,7 +1,6 @@
 import { explainPullRequest } from '../../api/operations/conclusions.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getPartialPullRequest } from '../../api/operations/partial-pull-request.ts'
-import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
+import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../command/command.ts'

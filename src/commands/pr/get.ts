@@ -1,9 +1,8 @@
 import { listedPullRequestRecord, shownPullRequestRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getPartialPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { anyField, recordDecoder } from '../../api/response.ts'
 import { getNumber } from '../../base/json.ts'
 import { type Cli, command, drawsResults } from '../../command/command.ts'
 import { webOption } from '../../command/common-inputs.ts'
@@ -11,7 +10,7 @@ import { flag, type Input, option, paramInput } from '../../command/inputs.ts'
 import { forEach, isSheet, readForPerson, send, webPage } from '../../command/send.ts'
 import { paramsOf, pullRequests, setOf } from '../../command/values.ts'
 import { isStacked } from '../../domain/stacks.ts'
-import { outcomeOfRecord, outcomes, withNormalizedState } from '../../domain/states.ts'
+import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } from '../../output/view.ts'
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
@@ -33,11 +32,6 @@ const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
     const targetBranch = await context.settings.require('targetBranch')
     return [{ repo, targetBranch, pr: undefined, head }]
   },
-}
-
-const getPrintedPullRequest: typeof getSubmittedPullRequest = {
-  ...getSubmittedPullRequest,
-  decoder: recordDecoder(withNormalizedState, anyField('state')),
 }
 
 const recordColumns = columns(
@@ -90,7 +84,7 @@ export const definition = command({
       : undefined
     const { format, fields } = cli.options
     const isOnlyPrinted = format.name === 'json' && fields.length === 0 && !exitStatus
-    const operation = isOnlyPrinted ? getPrintedPullRequest : getSubmittedPullRequest
+    const operation = isOnlyPrinted ? getPartialPullRequest : getSubmittedPullRequest
     const poll = grace === 0 ? undefined : await import('../../wait/poll.ts')
     return forEach(
       cli,

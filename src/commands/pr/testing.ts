@@ -1,6 +1,9 @@
 import type { CallResult } from '../../api/call.ts'
-import { getPartialPullRequest } from '../../api/operations/partial-pull-request.ts'
-import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import {
+  getMergeQueueTestingDetails,
+  getPartialPullRequest,
+  getSubmittedPullRequest,
+} from '../../api/operations/pull-requests.ts'
 import { tryRead } from '../../api/reads/extra-reads.ts'
 import { extendError, failureOrThrow, type MergeqError } from '../../base/errors.ts'
 import { get, getString, type JsonObject } from '../../base/json.ts'

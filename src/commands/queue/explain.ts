@@ -1,7 +1,10 @@
 import { explainQueue } from '../../api/operations/conclusions.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { getPartialPullRequest } from '../../api/operations/partial-pull-request.ts'
-import { getMergeQueueTestingDetails, listPullRequests } from '../../api/operations/pull-requests.ts'
+import {
+  getMergeQueueTestingDetails,
+  getPartialPullRequest,
+  listPullRequests,
+} from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { queueExplanationRecord } from '../../api/operations/records.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'

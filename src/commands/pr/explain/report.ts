@@ -1,6 +1,5 @@
 import { readIfFound } from '../../../api/call.ts'
-import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
-import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
+import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { MergeqError } from '../../../base/errors.ts'
 import { type Cli, drawsResults } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'

@@ -1,4 +1,4 @@
-import { getPartialPullRequest } from '../../../api/operations/partial-pull-request.ts'
+import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { tryRead } from '../../../api/reads/extra-reads.ts'
 import { withoutMessages } from '../../../api/service-client.ts'
 import { extendError, type MergeqError } from '../../../base/errors.ts'
