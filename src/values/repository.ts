@@ -32,6 +32,9 @@ export type Queue = {
 export const queueName = ({ repo, targetBranch }: Queue): string =>
   `${targetBranch} of ${shortRepositoryName(repo)}`
 
+/** The names of a queue for a record. */
+export const queueFieldsOf = ({ repo, targetBranch }: Queue) => ({ repo: repositoryName(repo), targetBranch })
+
 /** A key of a queue without the host of its repository, which the metrics do not say. */
 export const queueKey = ({ repo, targetBranch }: Queue): string =>
   `${repo.owner}/${repo.name}`.toLowerCase().concat('@', targetBranch)

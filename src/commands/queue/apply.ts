@@ -20,7 +20,7 @@ import { each, reportErrors } from '../../command/each.ts'
 import { flag, option } from '../../command/inputs.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
-import { repositoryName } from '../../values/repository.ts'
+import { queueFieldsOf } from '../../values/repository.ts'
 import { fileName, textual } from '../../values/types.ts'
 import { applyPlan, requireRecorded, suggestDiff } from './apply/apply-plan.ts'
 import { readSettingsRecord, recordOfPlans, warnNotUndone } from './apply/settings-record.ts'
@@ -28,12 +28,14 @@ import { fileInput, includeStateInput, readItems, settingsOf } from './shared/fi
 import {
   combineDigests,
   createPlans,
+  describeDifference,
   describePlan,
+  differenceRecord,
   hasDifferences,
   type Plan,
   type PlanResults,
+  printPlans,
 } from './shared/plan.ts'
-import { differenceRecord, printPlans } from './shared/print-plans.ts'
 import { correctRecord, openRecordFile } from './shared/record-file.ts'
 import { suggestUndo } from './shared/setting-changes.ts'
 
@@ -89,11 +91,10 @@ async function applyPlans(plans: readonly Plan[], { includesState, isRecorded }:
   return { failures: await errors(), changed }
 }
 
-const missingQueueError = ({ name, queue: { repo, targetBranch } }: Plan): MergeqError =>
+const missingQueueError = ({ name, queue }: Plan): MergeqError =>
   new MergeqError('not-found', `The queue for ${name} does not exist.`, {
     hint: 'To create the queues that do not exist, add --create.',
-    repo: repositoryName(repo),
-    targetBranch,
+    ...queueFieldsOf(queue),
   })
 
 const digest = textual({
@@ -172,7 +173,11 @@ export const definition = command({
     }
     const applicable = plans.filter(({ live }) => live !== undefined || create)
     const changedPlans = applicable.filter(hasDifferences)
-    for (const plan of changedPlans) for (const text of describePlan(plan, create)) await logger.info(text)
+    for (const plan of changedPlans) {
+      await logger.info(describePlan(plan, 'will be created'))
+      for (const difference of plan.differences)
+        await logger.info(`- ${describeDifference(difference, plan.live)}`)
+    }
     if (changedPlans.length > 0 && !yes) {
       const question = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}?`
       await confirm({ question, expectedInput: 'y' }, cli)

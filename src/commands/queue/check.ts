@@ -26,7 +26,7 @@ import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import { columns } from '../../output/view.ts'
 import { formatAge, pluralize } from '../../values/format.ts'
-import { type Queue, queueName, type Repository, repositoryName } from '../../values/repository.ts'
+import { type Queue, queueFieldsOf, queueName, type Repository } from '../../values/repository.ts'
 import { duration, integer } from '../../values/types.ts'
 import { limitOf, printSelection, selectQueues, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { notReadySentence } from './shared/screen.ts'
@@ -154,18 +154,12 @@ interface Checked {
   readonly failure?: MergeqError | undefined
 }
 
-function recordOf({
-  place: { repo, targetBranch },
-  checks,
-  notReady,
-  failure,
-}: Checked): Infer<typeof queueCheckRecord> {
+function recordOf({ place, checks, notReady, failure }: Checked): Infer<typeof queueCheckRecord> {
   const failed = failedOf(checks)
   const ok = failure === undefined && failed.length === 0
   return {
     ok,
-    repo: repositoryName(repo),
-    targetBranch,
+    ...queueFieldsOf(place),
     result: failure !== undefined ? 'error' : ok ? 'pass' : 'fail',
     checks: checks.map(withoutSummary),
     notReady: notReady ?? null,
@@ -198,8 +192,7 @@ function checkError({ place, checks }: Checked, cli: Cli): MergeqError | undefin
   return new MergeqError('check-failed', `Queue check failed for ${queueName(place)}: ${reasons}.`, {
     hint: hintOf(failed, words => commandLine(words, place)),
     isShown: cli.results === 'screen',
-    repo: repositoryName(place.repo),
-    targetBranch: place.targetBranch,
+    ...queueFieldsOf(place),
   })
 }
 

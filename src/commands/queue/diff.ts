@@ -6,7 +6,9 @@ import { printRequests } from '../../command/dry-run.ts'
 import { flag, type Input, option } from '../../command/inputs.ts'
 import { type NamedQueue, queuesOfMetrics } from '../../command/several-queues.ts'
 import { rejectTogether } from '../../command/values.ts'
-import { queueKey, queueName } from '../../values/repository.ts'
+import { pluralize } from '../../values/format.ts'
+import { queueFieldsOf, queueKey, queueName } from '../../values/repository.ts'
+import { findSimilarName } from '../../values/similar-name.ts'
 import { branch } from '../../values/types.ts'
 import {
   type FileOptions,
@@ -17,16 +19,19 @@ import {
   readItems,
   settingsOf,
 } from './shared/files/described-queues.ts'
-import { differences, settingsDigest } from './shared/files/queue-file.ts'
-import { requireLive } from './shared/live-queue.ts'
-import { createPlans, hasDifferences, type Plan } from './shared/plan.ts'
+import { differences, settingNames, settingsDigest, unknownKey } from './shared/files/queue-file.ts'
 import {
+  createPlans,
   differenceColumns,
   differenceRecord,
   differenceScreenColumns,
   diffRecord,
+  hasDifferences,
+  type Plan,
   printPlans,
-} from './shared/print-plans.ts'
+  requireLive,
+  unknownSettingError,
+} from './shared/plan.ts'
 
 async function undescribedQueues(
   items: readonly QueueFileItem[],
@@ -74,6 +79,34 @@ async function compareBranches(
     .map(column => ({ ...column, title: titles.get(column.path) ?? column.title }))
   const code = await printPlans({ plans: [plan], failed: [], failures: [] }, cli, { screenColumns })
   return mostSevere([code, hasDifferences(plan) ? exitCodeOf('differs') : 0])
+}
+
+/** A name that is almost a known one is a usage error, any other is warned of. */
+async function checkNames(items: readonly QueueFileItem[], cli: Cli): Promise<void> {
+  for (const item of items) {
+    const { settings } = item.content
+    for (const name of Object.keys(settings)) {
+      if (unknownKey({ [name]: settings[name] ?? null }, {}) === undefined) continue
+      const error = unknownSettingError(name, item, {})
+      if (findSimilarName(name, settingNames) !== undefined) throw error
+      await cli.logger.warn(`${error.message} Only the live queue says whether the service knows it.`)
+    }
+  }
+}
+
+async function checkOffline(items: readonly QueueFileItem[], cli: Cli): Promise<number> {
+  await checkNames(items, cli)
+  const files = new Set(items.map(({ path }) => path)).size
+  const sentence = `${pluralize(files, 'queue file')} ${files === 1 ? 'is' : 'are'} valid. No queue was read.`
+  const queues = items.map(item => ({ ...queueFieldsOf(item.queue), file: item.path }))
+  await cli.printer.print({
+    records: [],
+    document: changes => ({ same: null, digest: null, queues, changes }),
+    columns: differenceColumns,
+    screen: () => ({ sentence }),
+  })
+  if (cli.results !== 'screen') await cli.logger.info(sentence)
+  return 0
 }
 
 const fileUnlessBranch: Input<string | undefined> = {
@@ -129,7 +162,7 @@ export const definition = command({
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
-    if (offline) return (await import('./diff/offline.ts')).checkOffline(items, differenceColumns, cli)
+    if (offline) return checkOffline(items, cli)
     const [first] = items
     if (cli.options.dryRun && first !== undefined) return printRequests(cli, getQueue, [first.queue])
     const reading = await createPlans(items, includeState, cli)

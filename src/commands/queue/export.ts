@@ -18,6 +18,7 @@ import {
   isSameRepository,
   parseRepository,
   type Queue,
+  queueFieldsOf,
   queueKey,
   queueName,
   repositoryName,
@@ -40,7 +41,7 @@ import {
   outputError,
   readQueueFile,
 } from './shared/files/read-queue-file.ts'
-import { requireLive } from './shared/live-queue.ts'
+import { requireLive } from './shared/plan.ts'
 
 /** By the extension of the file, else by `-o`. Throws a usage error for other formats and for --fields. */
 function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {
@@ -214,9 +215,8 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
     await confirm({ question, expectedInput: 'y' }, cli)
   }
   const { results, failures } = await forEachQueue(cli, exports, async ({ queue, path }) => {
-    const { repo, targetBranch } = queue
     const old = await readOldFile(path, cli)
-    checkQueueOfFile(path, old?.content ?? {}, { repo: repositoryName(repo), targetBranch })
+    checkQueueOfFile(path, old?.content ?? {}, queueFieldsOf(queue))
     await createDirectory(parentDirectory(path), cli)
     const file = { file: path, old, isJson: isJsonFileName(path), folder }
     return exportQueue({ queue, ...file }, includesState, cli)

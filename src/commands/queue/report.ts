@@ -14,7 +14,7 @@ import { queueInput } from '../../command/values.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { pluralize } from '../../values/format.ts'
 import { keptDays, parseKeptRange, rangeBefore } from '../../values/kept-range.ts'
-import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
+import { type Queue, queueFieldsOf, queueName } from '../../values/repository.ts'
 import { parseMoment, toIso } from '../../values/time.ts'
 import { formatDate, type TimeRange } from '../../values/time-range.ts'
 import { measures, shownMeasures, writtenMeasure } from './report/measures.ts'
@@ -165,7 +165,7 @@ async function readReport(
 async function printReport({ main, before, notes }: Report, queue: Queue, cli: Cli): Promise<void> {
   const rows = measures(main.numbers, before?.numbers)
   const shown = shownMeasures(rows)
-  const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch }
+  const place = queueFieldsOf(queue)
   const table =
     cli.options.format.name === 'markdown'
       ? { rows: withLines(shown, queue, main, before, notes), columns: shownColumns }

@@ -16,7 +16,7 @@ import { canResume, isKnownState, kindOfOutcome, stateOf } from '../../domain/st
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
-import { type Queue, queueName, repositoryName } from '../../values/repository.ts'
+import { type Queue, queueFieldsOf, queueName } from '../../values/repository.ts'
 import { choice } from '../../values/types.ts'
 import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll } from '../../wait/poll.ts'
 import { readEach } from '../../wait/read-each.ts'
@@ -111,8 +111,7 @@ function resultOf(ended: Ended, name: string, until: QueueCondition, { settings 
   const { outcome } = end
   const record: Infer<typeof queueWaitRecord> = {
     type: 'result',
-    repo: repositoryName(place.repo),
-    targetBranch: place.targetBranch,
+    ...queueFieldsOf(place),
     until,
     outcome,
     depth: queue === undefined ? null : getArray(queue, 'enqueuedPullRequests').length,

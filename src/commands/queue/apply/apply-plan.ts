@@ -5,19 +5,18 @@ import { extendError, failureOrThrow, MergeqError, toMergeqError, withPeriod } f
 import type { JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { joinList } from '../../../values/format.ts'
-import { repositoryName } from '../../../values/repository.ts'
+import { queueFieldsOf } from '../../../values/repository.ts'
 import { joinCommandLine } from '../../../values/suggested-command.ts'
-import { formatValue } from '../shared/files/format-setting.ts'
 import {
   createBody,
   createdSettings,
   type Difference,
   differences,
+  formatValue,
   settingsDigest,
   updateBody,
 } from '../shared/files/queue-file.ts'
-import { readLive } from '../shared/live-queue.ts'
-import { hasDifferences, type Plan } from '../shared/plan.ts'
+import { hasDifferences, type Plan, readLive } from '../shared/plan.ts'
 
 /** Before each attempt to read a change back (docs/reference/network.md, "What is read back"). */
 const readBackDelays = [0, 2_000, 4_000]
@@ -144,7 +143,7 @@ function describeApplied({ name }: Plan, sent: string, changed: readonly string[
  */
 export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): Promise<ApplyResult> {
   const { queue: values, path, content, live } = plan
-  const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
+  const identity = { ...queueFieldsOf(values), file: path }
   if (!hasDifferences(plan)) {
     const message = `The queue for ${plan.name} is up to date.`
     const record = { ...identity, ok: true, result: 'unchanged', before: {}, after: {}, exit: 0, message }

@@ -1,7 +1,7 @@
 import { usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { joinList } from '../../../values/format.ts'
-import { parseRepository, queueKey, repositoryName } from '../../../values/repository.ts'
+import { parseRepository, queueFieldsOf, queueKey } from '../../../values/repository.ts'
 import type { QueueFile } from '../shared/files/queue-file.ts'
 import { readQueueFiles } from '../shared/files/read-queue-file.ts'
 import type { Plan } from '../shared/plan.ts'
@@ -35,7 +35,7 @@ export async function readSettingsRecord(
 
 /** The settings of a live queue before its change: those that can be set again. */
 function recordOf({ queue, live }: Plan): RecordedQueue {
-  const place = { repo: repositoryName(queue.repo), targetBranch: queue.targetBranch, defaults: false }
+  const place = { ...queueFieldsOf(queue), defaults: false }
   if (live === undefined) return { ...place, created: true, settings: {} }
   const settable = Object.entries(live.settings).filter(([key]) => !live.unsettable.includes(key))
   return { ...place, settings: Object.fromEntries(settable) }

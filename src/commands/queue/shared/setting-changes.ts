@@ -5,8 +5,7 @@ import { flagName, kebabCase } from '../../../command/inputs.ts'
 import { stateOf } from '../../../domain/states.ts'
 import type { Queue } from '../../../values/repository.ts'
 import type { CommandWords } from '../../../values/suggested-command.ts'
-import { formatSetting } from './files/format-setting.ts'
-import { isOnlyRead } from './files/queue-file.ts'
+import { formatSetting, isOnlyRead } from './files/queue-file.ts'
 
 export type Settings = Readonly<Record<string, Json | undefined>>
 

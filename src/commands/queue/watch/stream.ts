@@ -7,7 +7,7 @@ import { withResource } from '../../../command/each.ts'
 import { summarizeQueue, testSlots } from '../../../domain/queue-entries.ts'
 import { columns, singleRecord } from '../../../output/view.ts'
 import { joinTruncated, shorten } from '../../../values/format.ts'
-import { type Queue, queueName, repositoryName } from '../../../values/repository.ts'
+import { type Queue, queueFieldsOf, queueName } from '../../../values/repository.ts'
 import { toIso } from '../../../values/time.ts'
 import type { QueueChange } from '../../../wait/queue-changes.ts'
 import type { QueuesView } from '../../../wait/watch-queues.ts'
@@ -43,16 +43,15 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
       columns: queueChangeColumns,
       screen: () => ({ sentence }),
     })
-  const recordOf = ({ repo, targetBranch }: Queue) => ({ repo: repositoryName(repo), targetBranch })
   const printChange = (place: Queue, change: QueueChange) => {
     const cause = describeCause(change)
     const name = isSeveral ? `${queueName(place)}: ` : ''
     const sentence = `${name}${describeQueueChange(change)}${cause === '' ? '' : `: ${cause}`}`
-    return print({ type: 'change', ...change, ...recordOf(place) }, sentence)
+    return print({ type: 'change', ...change, ...queueFieldsOf(place) }, sentence)
   }
   const printQueueEvent = (place: Queue, { type: _, at: __, ...queue }: JsonObject) =>
     // The fields that this program adds replace those of the service.
-    print({ type: 'queue', at: toIso(serviceTime.now()), ...recordOf(place), ...queue })
+    print({ type: 'queue', at: toIso(serviceTime.now()), ...queueFieldsOf(place), ...queue })
   let beatAt = host.clock.monotonic()
   const sleepWithBeats = async (delay: number, interval: number, oldest: () => number) => {
     const { clock, interrupted } = host

@@ -14,8 +14,7 @@ import {
 } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { isDefaultsFile, type LoadedDefaults, readDefaults } from './defaults.ts'
-import { formatValue } from './format-setting.ts'
-import { type QueueFile, readSetting } from './queue-file.ts'
+import { formatValue, type QueueFile, readSetting } from './queue-file.ts'
 import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'
 
 export const includeStateInput = flag('Include the state of the queue (left out by default)')

@@ -6,7 +6,13 @@ import {
   stableJson,
 } from '../../../../api/operations/queue-settings.ts'
 import { usageError, withName } from '../../../../base/errors.ts'
-import { escapeInvisible, isObject, type Json, type JsonObject } from '../../../../base/json.ts'
+import {
+  escapeInvisible,
+  isObject,
+  type Json,
+  type JsonObject,
+  stringifyJson,
+} from '../../../../base/json.ts'
 import { parseRepository } from '../../../../values/repository.ts'
 import { hintWithSuggestion } from '../../../../values/similar-name.ts'
 import { branchParser } from '../../../../values/text.ts'
@@ -219,3 +225,15 @@ export async function settingsDigest(live: Json): Promise<string> {
 /** Returns a key that neither mergeq nor the live queue knows: it is probably misspelled. */
 export const unknownKey = (file: JsonObject, live: JsonObject): string | undefined =>
   Object.keys(file).find(key => !knownSettings.has(key) && !Object.hasOwn(live, key))
+
+/** Formats a value for a plan: text as it is, everything else as JSON. */
+export const formatValue = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : stringifyJson(value ?? null)
+
+/** Formats a value for people: yes or no, a list with commas, `none` for nothing, `-` for no value. */
+export function formatSetting(value: Json | undefined): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return 'none'
+  if (Array.isArray(value)) return value.map(formatSetting).join(', ')
+  return value === undefined ? '-' : formatValue(value)
+}

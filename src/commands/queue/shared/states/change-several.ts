@@ -7,7 +7,7 @@ import { read } from '../../../../command/send.ts'
 import type { NamedQueue } from '../../../../command/several-queues.ts'
 import { stateOf, stateWords } from '../../../../domain/states.ts'
 import { joinList, pluralize } from '../../../../values/format.ts'
-import { repositoryName } from '../../../../values/repository.ts'
+import { queueFieldsOf } from '../../../../values/repository.ts'
 import { setQueueState } from './change-one.ts'
 import { stateChangeColumns, type stateChangeRecord, stateChangeScreen } from './words.ts'
 
@@ -47,8 +47,7 @@ export async function changeStates<T extends NamedQueue>(
     differInAccess: true,
   })
   const records = outcomes.map(({ item, result: done, failure }): Infer<typeof stateChangeRecord> => {
-    const { repo, targetBranch } = item.queue
-    const place = { repo: repositoryName(repo), targetBranch }
+    const place = queueFieldsOf(item.queue)
     if (done !== undefined)
       return { ...place, ok: true, ...done, exit: 0, message: describeResult(item, done) }
     const { exit = 1, message = '', kind } = failure ?? {}

@@ -13,7 +13,7 @@ import { forEachQueue, type NamedQueue } from '../../../../command/several-queue
 import { queueInput } from '../../../../command/values.ts'
 import { isSameState, stateWords } from '../../../../domain/states.ts'
 import { receiptColumns } from '../../../../output/view.ts'
-import { type Queue, repositoryName } from '../../../../values/repository.ts'
+import { type Queue, queueFieldsOf } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
 import { correctRecord, openRecordFile } from '../record-file.ts'
@@ -112,8 +112,7 @@ async function changeAllStates(
   await record?.write(earlier)
   const { outcomes } = await forEachQueue(cli, queues, item => readState(item, cli))
   const items = outcomes.map(({ item, result: before, failure }) => {
-    const { repo, targetBranch } = item.queue
-    const row = { repo: repositoryName(repo), targetBranch, before: before ?? '', after: state }
+    const row = { ...queueFieldsOf(item.queue), before: before ?? '', after: state }
     return { ...item, row, failure }
   })
   const changes = items.filter(({ failure }) => failure === undefined).map(({ row }) => row)
