@@ -6,7 +6,14 @@ import { maxStoreSize } from '../values/limits.ts'
 import { hintWithSuggestion } from '../values/similar-name.ts'
 import { shellWord } from '../values/suggested-command.ts'
 import { isUtf16 } from '../values/text.ts'
-import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
+import {
+  configKeys,
+  isSwitchedOff,
+  type ResolvedValue,
+  type SettingKey,
+  type SettingSource,
+  settingDefinition,
+} from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'
@@ -94,16 +101,37 @@ export function openStore(host: ServiceHost): Store {
       if (isModeTaken || host.runtime.platform === 'win32') return undefined
       isModeTaken = true
       const { mode = 0 } = (await readFile()) ?? {}
-      return (mode & 0o044) === 0 ? undefined : mode.toString(8).padStart(3, '0')
+      return (mode & 0o044) === 0 ? undefined : formatMode(mode)
     },
   }
 }
 
+/** Throws a usage error for a file that others than root can change, or with a token in it. */
 async function readMachineFile(host: ServiceHost): Promise<MachineSettings | undefined> {
   const { env, files, machineFile: path } = host
-  if (!env.MERGEQ_MACHINE_CONFIG && (path === undefined || !(await files.exists(path)))) return undefined
-  return (await import('./machine-settings.ts')).readMachineSettings(host, parseDocument)
+  if (isSwitchedOff(env, 'MERGEQ_MACHINE_CONFIG', 'the settings of the machine') || path === undefined)
+    return undefined
+  const refuse = (problem: string, fix: string) =>
+    usageError(
+      `The settings of this machine (${path}) are refused: ${problem}.`,
+      `${fix}\nTo run a command without them, set MERGEQ_MACHINE_CONFIG=off.`,
+    )
+  const file = await files.openSettings(path, maxStoreSize, parseDocument).catch(error => {
+    throw refuse(error instanceof Error ? error.message : String(error), 'Fix the file.')
+  })
+  if (file === undefined) return undefined
+  const { document, owner, mode } = file
+  const restrict = `To let only root change them, run: sudo chown root ${path} && sudo chmod 644 ${path}`
+  if (owner !== 0) throw refuse(`the file belongs to the user ${owner}, not to root`, restrict)
+  if ((mode & 0o022) !== 0)
+    throw refuse(`others than root can change the file (mode ${formatMode(mode)})`, restrict)
+  const owners = [document, ...Object.values(profilesIn(document))]
+  if (owners.some(each => isObject(each) && Object.hasOwn(each, 'tokens')))
+    throw refuse('they contain tokens', 'Remove "tokens" from the file. For a token, use "token-command".')
+  return { path, document }
 }
+
+const formatMode = (mode: number): string => mode.toString(8).padStart(3, '0')
 
 /** Opens the settings file, if there is one; `target` is the file behind the link `path`. */
 export async function openFile(
@@ -163,12 +191,9 @@ export function requireStorable(name: SettingKey, value: string): void {
 export const valueNamesOf = (profile: JsonObject): readonly string[] =>
   Object.keys(profile).filter(key => key !== 'tokens')
 
-/** A value of a profile as it is stored, and where, for messages: `timeout in /home/ann/.config/mergeq/config.json`. */
-interface StoredValue {
-  readonly value: string
+interface StoredValue extends ResolvedValue {
+  /** For messages: `timeout in /home/ann/.config/mergeq/config.json`. */
   readonly place: string
-  /** Whether an administrator set it for all users of the machine. */
-  readonly isOfMachine: boolean
 }
 
 /** A person may have written a number without quotes, and a command as an array. */
@@ -185,18 +210,31 @@ export async function findStored(
   creates = false,
 ): Promise<StoredValue | undefined> {
   if (!creates) requireName(profile, await profileNames(store))
-  const find = (document: JsonObject | undefined) => storedText(sectionOf(profilesIn(document), profile)[key])
+  const find = (document: JsonObject | undefined) => storedText(ownProfile(document, profile)[key])
   const own = find(await store.read())
-  if (own !== undefined) return { value: own, place: `${key} in ${store.path}`, isOfMachine: false }
+  const flag = profile === 'default' ? '' : ` --profile ${shellWord(profile)}`
+  if (own !== undefined)
+    return {
+      value: own,
+      origin: `profile ${profile}`,
+      place: `${key} in ${store.path}`,
+      fix: `Change it with config set, or remove it.\nTo remove it, run: mergeq config unset ${key}${flag}`,
+    }
   const machine = await store.readMachine()
   const value = find(machine?.document)
-  return value === undefined ? undefined : { value, place: `${key} in ${machine?.path}`, isOfMachine: true }
+  if (value === undefined) return undefined
+  return {
+    value,
+    origin: 'machine',
+    place: `${key} in ${machine?.path}`,
+    fix: 'Ask the administrator of this machine, or store another value with config set.',
+  }
 }
 
 export async function storedTokens(store: Store, profile: string): Promise<JsonObject> {
   requireName(profile, await profileNames(store))
   const document = await store.read()
-  return sectionOf(profile === 'default' ? document : sectionOf(profilesIn(document), profile), 'tokens')
+  return sectionOf(profile === 'default' ? document : ownProfile(document, profile), 'tokens')
 }
 
 /**
@@ -211,28 +249,12 @@ export const profileSource = (
   async find(name) {
     const { key } = settingDefinition(name)
     if (key === undefined) return undefined
-    const profileName = await profile()
-    const stored = await findStored(store, profileName, key, createsProfile).catch(async error => {
+    const stored = await findStored(store, await profile(), key, createsProfile).catch(async error => {
       if (name === 'baseUrl' || (await store.readError()) === undefined) throw error
       return undefined
     })
-    if (stored === undefined) return undefined
-    const { value, place, isOfMachine } = stored
-    withName(place, () => requireStorable(name, value))
-    const flag = profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`
-    if (isOfMachine)
-      return {
-        value,
-        origin: 'machine',
-        place,
-        fix: 'Ask the administrator of this machine, or store another value with config set.',
-      }
-    return {
-      value,
-      origin: `profile ${profileName}`,
-      place,
-      fix: `Change it with config set, or remove it.\nTo remove it, run: mergeq config unset ${key}${flag}`,
-    }
+    if (stored !== undefined) withName(stored.place, () => requireStorable(name, stored.value))
+    return stored
   },
 })
 

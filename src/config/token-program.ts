@@ -1,8 +1,28 @@
-import { usageError } from '../base/errors.ts'
+import { usageError, withName } from '../base/errors.ts'
 import type { Environment, Host, LineResult } from '../host/host.ts'
 import { shorten } from '../values/format.ts'
 import { maxTokenFileSize } from '../values/limits.ts'
 import { isBlank, isUtf16 } from '../values/text.ts'
+import { isAbsolute } from './store.ts'
+
+export type TokenHost = Pick<Host, 'clock' | 'env' | 'files' | 'interrupted' | 'readLine'>
+
+export interface TokenReading {
+  /** A program is run again that was not run after this time, in milliseconds since 1970. */
+  readonly after?: number | undefined
+  /** How long a pipe or a program may take, in milliseconds. */
+  readonly time: number
+}
+
+export interface TokenSource {
+  readonly kind: 'variable' | 'file' | 'program' | 'store'
+  /** The variable, the file, the program, or the file with the stored settings. */
+  readonly from: string
+  /** The name of the source in messages: `MERGEQ_TOKEN`, `token-command (op)`. */
+  readonly name: string
+  /** Returns the text of the token. Throws a usage error for one that cannot be read. */
+  read(reading: TokenReading): Promise<string>
+}
 
 /** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
 export const withoutTokens = (env: Environment): Environment =>
@@ -23,18 +43,70 @@ function whatItSaid({ err = '' }: LineResult): string {
   return ['It said:', ...lines.slice(-maxLines).map(text => shorten(text, maxLineLength))].join('\n')
 }
 
+const commandHint =
+  'For example: secret-tool lookup service mergeq\nWith blanks inside an argument, use a JSON array: ["pass","show","work/merge queue"]'
+
+function wordsOf(text: string): readonly string[] {
+  if (!text.startsWith('[')) {
+    if (/["'`]/.test(text))
+      throw usageError('No shell reads the command: quotes have no meaning in it.', commandHint)
+    return text.split(/\s+/)
+  }
+  const invalid = usageError('The command is not a JSON array of strings.', commandHint)
+  try {
+    const words: unknown = JSON.parse(text)
+    if (Array.isArray(words) && words.every(word => typeof word === 'string')) return words
+  } catch {
+    throw invalid
+  }
+  throw invalid
+}
+
+/** Parses the command line of a program: a JSON array, or words separated by blanks; nothing for `off`. */
+export function parseTokenCommand(text: string): readonly string[] {
+  const trimmed = text.trim()
+  if (trimmed.toLowerCase() === 'off') return []
+  const words = wordsOf(trimmed)
+  const [program = ''] = words
+  if (program.trim() === '' || words.some(word => word.includes('\0')))
+    throw usageError('The command names no program.', commandHint)
+  if (/[\\/]/.test(program) && !isAbsolute(program))
+    throw usageError(
+      'The program has a relative path.',
+      'Use an absolute path, or the name of a program in a folder of PATH.',
+    )
+  return words
+}
+
+/**
+ * Returns the program of a command line as the source of a token; undefined for `off`. Throws a usage error for a wrong
+ * command line.
+ *
+ * @param setting the name of the setting that has the command line, and `place` where it stands
+ */
+export function programSource(
+  text: string,
+  setting: string,
+  place: string,
+  host: TokenHost,
+): TokenSource | undefined {
+  const words = withName(place, () => parseTokenCommand(text))
+  const [program] = words
+  if (program === undefined) return undefined
+  const name = `${setting} (${program})`
+  const read = (reading: TokenReading) => runProgram(words, place, host, reading)
+  return { kind: 'program', from: program, name, read }
+}
+
 /**
  * Returns the first line that a program prints. The program gets no token in its environment, and a mergeq that it
  * starts runs no such program. Throws a usage error that names the program, never its arguments.
- *
- * @param place the setting that has the command, and where it stands
- * @param reading a line is read again that was not read after `after`, for at most `time` milliseconds
  */
-export async function runTokenProgram(
+async function runProgram(
   words: readonly string[],
   place: string,
-  { env, interrupted, readLine }: Pick<Host, 'env' | 'interrupted' | 'readLine'>,
-  { after, time }: { readonly after?: number | undefined; readonly time: number },
+  { env, interrupted, readLine }: TokenHost,
+  { after, time }: TokenReading,
 ): Promise<string> {
   const program = `${place}: the program ${words[0]}`
   if (time === 0) throw usageError(`${program} is not run for this.`)

@@ -1,11 +1,12 @@
 import { isMergeqError, MergeqError, usageError, withName } from '../base/errors.ts'
-import type { Environment, Host } from '../host/host.ts'
+import type { Environment } from '../host/host.ts'
 import { maxTokenFileSize, maxTokenLength } from '../values/limits.ts'
 import { joinCommandLine } from '../values/suggested-command.ts'
 import { beforeText, isBlank, refuseUtf16 } from '../values/text.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
 import { parseBaseUrl, tryHint } from './setting-definitions.ts'
 import { findStored, restrictCommand, type Store, storedTokens } from './store.ts'
+import type { programSource, TokenHost, TokenReading, TokenSource } from './token-program.ts'
 
 export interface Token {
   readonly value: string
@@ -71,32 +72,12 @@ export const profileWords = (profile: string): readonly string[] =>
 export const describeTokenOwner = (origin: string, profile: string): string =>
   profile === 'default' ? origin : `${origin} in profile ${profile}`
 
-type TokenHost = Pick<Host, 'clock' | 'env' | 'files' | 'interrupted' | 'readLine'>
-
-interface TokenReading {
-  /** A program is run again that was not run after this time, in milliseconds since 1970. */
-  readonly after?: number | undefined
-  /** How long a pipe or a program may take, in milliseconds. */
-  readonly time: number
-}
-
-interface TokenSource {
-  readonly kind: 'variable' | 'file' | 'program' | 'store'
-  /** The variable, the file, the program, or the file with the stored settings. */
-  readonly from: string
-  readonly words?: readonly string[]
-  /** The name of the source in messages: `MERGEQ_TOKEN`, `token-command (op)`. */
-  readonly name: string
-  /** Returns the token. Throws a usage error for one that cannot be read, and for an invalid one. */
-  read(reading: TokenReading): Promise<Token>
-}
-
-/** Returns the token in a file or a pipe; throws a usage error where there is none. */
+/** Returns the text of a file or a pipe; throws a usage error where there is none. */
 async function readTokenFile(
   path: string,
   { files, interrupted }: TokenHost,
   { time }: TokenReading,
-): Promise<Token> {
+): Promise<string> {
   const hint = 'Use a file with an API token of your organization, or unset MERGEQ_TOKEN_FILE.'
   const limits = { maxBytes: maxTokenFileSize, time, interrupted }
   const text = await files.readOnce(path, limits).catch(error => {
@@ -106,34 +87,11 @@ async function readTokenFile(
   })
   if (text === undefined) throw usageError(`MERGEQ_TOKEN_FILE: the file ${path} does not exist.`, hint)
   refuseUtf16(text, `MERGEQ_TOKEN_FILE: ${path}`)
-  return parseToken(text, 'MERGEQ_TOKEN_FILE')
+  return text
 }
 
-/** The token that a program prints; `setting` is the name of the setting, and `place` where it stands. */
-function programSource(
-  words: readonly string[],
-  setting: string,
-  place: string,
-  host: TokenHost,
-): TokenSource {
-  const name = `${setting} (${words[0]})`
-  return {
-    kind: 'program',
-    from: words[0] ?? '',
-    words,
-    name,
-    async read(reading) {
-      const { runTokenProgram } = await import('./token-program.ts')
-      const line = await runTokenProgram(words, place, host, reading)
-      return parseToken(line, name)
-    },
-  }
-}
-
-async function readTokenCommand(place: string, text: string): Promise<readonly string[]> {
-  const { parseTokenCommand } = await import('./token-command.ts')
-  return withName(place, () => parseTokenCommand(text))
-}
+const loadProgram = async (...[text, setting, place, host]: Parameters<typeof programSource>) =>
+  (await import('./token-program.ts')).programSource(text, setting, place, host)
 
 /** Returns the program of the profile; a note, perhaps empty, where it has none for the origin. */
 async function findProgramOfProfile(
@@ -143,15 +101,16 @@ async function findProgramOfProfile(
   host: TokenHost,
 ): Promise<TokenSource | string> {
   const stored = await findStored(store, profile, 'token-command')
-  const words = stored === undefined ? [] : await readTokenCommand(stored.place, stored.value)
-  if (stored === undefined || words.length === 0) return ''
+  const setting = 'token-command'
+  const program = stored && (await loadProgram(stored.value, setting, stored.place, host))
+  if (program === undefined) return ''
   const baseUrl = await findStored(store, profile, 'base-url')
   const own =
     baseUrl === undefined
       ? defaultOrigin
       : new URL(withName(baseUrl.place, () => parseBaseUrl(baseUrl.value))).origin
   return own === origin
-    ? programSource(words, 'token-command', stored.place, host)
+    ? program
     : ` The token-command of profile ${profile} is ignored: it is used only for ${own}.`
 }
 
@@ -167,7 +126,7 @@ export async function tokenInEnvironment(
     kind: 'variable',
     from: name,
     name,
-    read: async () => parseToken(value, name),
+    read: async () => value,
   })
   if (!isBlank(MERGEQ_TOKEN)) return variable(tokenName, MERGEQ_TOKEN)
   if (file !== '')
@@ -179,8 +138,8 @@ export async function tokenInEnvironment(
     }
   const command = await settings.readFrom('option-or-environment', 'tokenCommand')
   const place = 'MERGEQ_TOKEN_COMMAND'
-  const words = command === undefined ? [] : await readTokenCommand(place, command)
-  if (words.length > 0) return programSource(words, place, place, host)
+  const program = command === undefined ? undefined : await loadProgram(command, place, place, host)
+  if (program !== undefined) return program
   const isUsed = !isBlank(TRUNK_API_TOKEN) && origin === defaultOrigin
   return isUsed ? variable('TRUNK_API_TOKEN', TRUNK_API_TOKEN) : undefined
 }
@@ -211,15 +170,13 @@ export async function findTokenSource(
   const tokens = await storedTokens(store, profile)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   const owner = describeTokenOwner(origin, profile)
-  if (typeof stored === 'string') {
-    const name = `the stored token for ${owner}`
+  if (typeof stored === 'string')
     return {
       kind: 'store',
       from: store.path ?? '',
-      name,
-      read: async () => ({ ...parseToken(stored, name), isStored: true }),
+      name: `the stored token for ${owner}`,
+      read: async () => stored,
     }
-  }
   const note =
     (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote(env)}` : '') +
     (isBlank(env.TRUNK_API_TOKEN ?? '')
@@ -271,9 +228,10 @@ export function createTokenReader(
   let last: { readonly readAt: number; readonly token: Promise<Token> } | undefined
   const read = async (after: number | undefined) => {
     const source = await findTokenSource(host, settings, isOption)
-    const token = await source.read({ after, time })
+    const isStored = source.kind === 'store'
+    const token = { ...parseToken(await source.read({ after, time }), source.name), isStored }
     hide(token.value)
-    const mode = token.isStored === true ? await settings.store.takeSharedMode() : undefined
+    const mode = isStored ? await settings.store.takeSharedMode() : undefined
     if (mode !== undefined)
       await warn(
         `Other users can read the stored token (mode ${mode}). Run: ${restrictCommand(settings.store)}`,

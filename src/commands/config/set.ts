@@ -6,7 +6,7 @@ import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { fromEnvironment } from '../../config/settings.ts'
 import { requireStorable } from '../../config/store.ts'
 import { updateProfile } from '../../config/store-update.ts'
-import { parseTokenCommand } from '../../config/token-command.ts'
+import { parseTokenCommand } from '../../config/token-program.ts'
 import { keyArgument, settingText } from './shared/key.ts'
 import { describeProfile } from './shared/profile.ts'
 

@@ -72,7 +72,12 @@ describe('the settings of the machine', () => {
     const host = {
       ...nodeHost,
       machineFile: path,
-      files: { ...nodeHost.files, exists: async (name: string) => name === path },
+      files: {
+        ...nodeHost.files,
+        openSettings: async () => {
+          throw new Error('no settings file may be read')
+        },
+      },
     }
     const { client } = await clientOf(runningQueue, { discover: false, token }, host)
     await expect(client.getQueue({ repo: 'acme/web', targetBranch: 'main' })).resolves.toMatchObject({
