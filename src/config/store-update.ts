@@ -55,7 +55,7 @@ export async function updateStore(
     // An unreadable file is refused first: no lock is created beside a device.
     await openFile(host, target, path)
     await withLock(target, host, async () => {
-      const document = change((await openFile(host, target, path))?.document ?? {})
+      const document = change((await openFile(host, target, path))?.store ?? {})
       if (formatDocument(document).length > maxStoreSize)
         throw usageError(
           'The settings file would become too large.',

@@ -86,7 +86,7 @@ export function openStore(host: ServiceHost): Store {
   const path = configFile(host)
   let isModeTaken = false
   const readFile = memoize(async () => (path === undefined ? undefined : openFile(host, path, path)))
-  const read = async () => (await readFile())?.document ?? {}
+  const read = memoize(async () => membersOf(await readFile()))
   const readMachine = memoize(() => readMachineFile(host))
   return {
     path,
@@ -120,16 +120,23 @@ async function readMachineFile(host: ServiceHost): Promise<MachineSettings | und
     throw refuse(error instanceof Error ? error.message : String(error), 'Fix the file.')
   })
   if (file === undefined) return undefined
-  const { document, owner, mode } = file
+  const { owner, mode } = file
   const restrict = `To let only root change them, run: sudo chown root ${path} && sudo chmod 644 ${path}`
   if (owner !== 0) throw refuse(`the file belongs to the user ${owner}, not to root`, restrict)
   if ((mode & 0o022) !== 0)
     throw refuse(`others than root can change the file (mode ${formatMode(mode)})`, restrict)
-  const owners = [document, ...Object.values(profilesIn(document))]
+  const document = membersOf(file)
+  const owners = [file.store, ...Object.values(profilesIn(document))]
   if (owners.some(each => isObject(each) && Object.hasOwn(each, 'tokens')))
     throw refuse('they contain tokens', 'Remove "tokens" from the file. For a token, use "token-command".')
   return { path, document }
 }
+
+/** Returns what mergeq uses of a settings file; nothing when there is none. */
+const membersOf = (file: SettingsFile | undefined): JsonObject => ({
+  profiles: file?.get('profiles') ?? {},
+  tokens: file?.get('tokens') ?? {},
+})
 
 const formatMode = (mode: number): string => mode.toString(8).padStart(3, '0')
 

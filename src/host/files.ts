@@ -55,7 +55,8 @@ async function openSettings(
   const stat = requireSmallFile(path, maxBytes)
   if (stat === undefined) return undefined
   const { readSettings } = await import('./settings-file.ts')
-  return { document: readSettings(path, parse), owner: stat.uid, mode: stat.mode & 0o777 }
+  const { get, store } = readSettings(path, parse)
+  return { get, store, owner: stat.uid, mode: stat.mode & 0o777 }
 }
 
 /** The size of the pieces of a file, in bytes. */

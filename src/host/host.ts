@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 
 /** What settings, git and requests need of the operating system: all that the library has of it. */
 export interface ServiceHost {
@@ -202,7 +202,10 @@ export interface TemporaryDirectory {
 
 /** A settings file as conf has read it. */
 export interface SettingsFile {
-  readonly document: JsonObject
+  /** Returns a member of the document; undefined if it has none. */
+  get(member: string): Json | undefined
+  /** The whole document. */
+  readonly store: JsonObject
   /** The number of the user to whom the file belongs. */
   readonly owner: number
   /** The permission bits. */

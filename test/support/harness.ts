@@ -255,7 +255,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
           path === machineFile
             ? { ...setting.machine }
             : { text: await readFile(path), mode: setting.modes?.[path] ?? 0o600 }
-        return text === undefined ? undefined : { document: parse(text), owner: 0, mode: 0o644, ...rest }
+        if (text === undefined) return undefined
+        const store = parse(text)
+        return { get: member => store[member], store, owner: 0, mode: 0o644, ...rest }
       },
       replaceSettings: async () => {
         throw new Error('read-only file system')

@@ -141,7 +141,9 @@ describe('a file with its owner', () => {
     chmodSync(file, 0o640)
     const open = (path: string, maxBytes = 100) =>
       files.openSettings(path, maxBytes, text => ({ members: text }))
-    expect(await open(file)).toEqual({ document: { members: '{}' }, owner: process.getuid?.(), mode: 0o640 })
+    const opened = await open(file)
+    expect(opened).toMatchObject({ store: { members: '{}' }, owner: process.getuid?.(), mode: 0o640 })
+    expect([opened?.get('members'), opened?.get('tokens')]).toEqual(['{}', undefined])
     expect(await open(join(place, 'none'))).toBeUndefined()
     expect(await open(join(file, 'below'))).toBeUndefined()
     await expect(open(file, 1)).rejects.toThrow('larger than 1 bytes')
