@@ -25,23 +25,22 @@ import {
 } from '../../values/repository.ts'
 import { branch, fileName } from '../../values/types.ts'
 import { noQueueError } from './shared/all-queues.ts'
-import { isDefaultsFile, readDefaults } from './shared/files/defaults.ts'
 import {
   checkQueueOfFile,
   includeStateInput,
-  queueOfFile,
-  readFiles,
-} from './shared/files/described-queues.ts'
-import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
-import {
+  isDefaultsFile,
   isJsonFileName,
   isQueueFileName,
   type LoadedFile,
   loadYaml,
-  outputError,
+  queueOfFile,
+  readDefaults,
+  readFiles,
   readQueueFile,
-} from './shared/files/read-queue-file.ts'
+} from './shared/files/described-queues.ts'
+import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
 import { requireLive } from './shared/plan.ts'
+import { outputError } from './shared/record-file.ts'
 
 /** By the extension of the file, else by `-o`. Throws a usage error for other formats and for --fields. */
 function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {

@@ -1,7 +1,11 @@
-import { usageError } from '../../../base/errors.ts'
+import { MergeqError, usageError } from '../../../base/errors.ts'
 import { escapeInvisible } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
-import { outputError } from './files/read-queue-file.ts'
+
+export const outputError = (path: string, error: Error): MergeqError =>
+  new MergeqError('output', `${path} could not be written: ${error.message}.`, {
+    hint: 'Existing files are unchanged. Check the directory and the free disk space.',
+  })
 
 /** The file of `--record`, which nobody else may write between the start of a command and its first change. */
 export interface RecordFile {

@@ -1,10 +1,12 @@
 import { type BodyOverride, checkOverrides, type Operation } from '../../../../api/operation.ts'
 import { usageError, withName } from '../../../../base/errors.ts'
-import type { Json, JsonObject } from '../../../../base/json.ts'
+import { type Json, type JsonObject, parseJson } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
-import { expandFiles } from '../../../../command/input-files.ts'
+import { expandFiles, openInput } from '../../../../command/input-files.ts'
 import { flag, type Input, option, optionInput } from '../../../../command/inputs.ts'
 import { setOf, setOption } from '../../../../command/values.ts'
+import { findFileAbove } from '../../../../config/project-file.ts'
+import { parentDirectory } from '../../../../config/store.ts'
 import {
   isSameRepository,
   parseRepository,
@@ -12,10 +14,9 @@ import {
   queueName,
   repositoryKey,
 } from '../../../../values/repository.ts'
+import { readText } from '../../../../values/text.ts'
 import { fileName } from '../../../../values/types.ts'
-import { isDefaultsFile, type LoadedDefaults, readDefaults } from './defaults.ts'
-import { formatValue, type QueueFile, readSetting } from './queue-file.ts'
-import { queueFileEndings, readQueueFiles } from './read-queue-file.ts'
+import { formatValue, parseQueueFile, parseQueueFiles, type QueueFile, readSetting } from './queue-file.ts'
 
 export const includeStateInput = flag('Include the state of the queue (left out by default)')
 
@@ -62,6 +63,82 @@ export function settingsOf(operation: Operation): Input<JsonObject> {
       return Object.fromEntries(settings)
     },
   }
+}
+
+const maxFileSize = 256 * 1024
+
+export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
+
+const queueFileEndings = ['.yaml', '.yml', '.json'] as const
+
+export const isQueueFileName = (path: string): boolean =>
+  queueFileEndings.some(ending => path.toLowerCase().endsWith(ending))
+
+/** The package for YAML is large: most commands of the group do not need it. */
+export const loadYaml = () => import('./yaml.ts')
+
+export interface LoadedFile {
+  readonly text: string
+  readonly content: QueueFile
+}
+
+export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile> {
+  const { text, source, name } = await readSource(path, cli)
+  return { text, content: parseQueueFile(source, name) }
+}
+
+export async function readQueueFiles(path: string, cli: Cli): Promise<readonly QueueFile[]> {
+  const { source, name } = await readSource(path, cli)
+  return parseQueueFiles(source, name)
+}
+
+async function readSource(path: string, cli: Cli) {
+  const name = path === '-' ? 'standard input' : path
+  const text = await readText(openInput(path, cli), name, maxFileSize)
+  // Each byte that is not UTF-8 was decoded as this character.
+  if (text.includes('\uFFFD'))
+    throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
+  const { parseYaml } = await loadYaml()
+  const source = parseYaml(text, name)
+  if (isJsonFileName(path) && parseJson(text) === undefined)
+    throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
+  return { text, source, name }
+}
+
+interface LoadedDefaults {
+  /** Undefined if there are no defaults. */
+  readonly path?: string
+  readonly settings: JsonObject
+}
+
+const defaultsNames = ['defaults.yaml', 'defaults.json'] as const
+
+/** Names that a person may give defaults. A file system that ignores case finds the right name first. */
+const wrongNames = ['defaults.yml', 'Defaults.yaml', 'Defaults.yml', 'Defaults.json'] as const
+
+/** Whether a path is a file of defaults. Throws a usage error if its name is almost that of one. */
+export function isDefaultsFile(path: string): boolean {
+  const [, ending] = /(?:^|[\\/])defaults\.(yaml|yml|json)$/i.exec(path) ?? []
+  if (ending === undefined || defaultsNames.some(name => path.endsWith(name))) return ending !== undefined
+  const rightName = /^json$/i.test(ending) ? 'defaults.json' : 'defaults.yaml'
+  throw usageError(
+    `${path} is no queue file, and defaults must be called ${rightName}.`,
+    `Rename the file to ${rightName}.`,
+  )
+}
+
+/** The nearest one up to the root of the checkout; outside a checkout up to `path`, which was typed. */
+export async function readDefaults(file: string, path: string, cli: Cli): Promise<LoadedDefaults> {
+  const { files } = cli.host
+  const directory = parentDirectory(files.absolute(file))
+  const top = file === path ? directory : files.absolute(path)
+  const names = [...defaultsNames, ...wrongNames]
+  const found = file === '-' ? undefined : await findFileAbove(directory, top, names, cli.host)
+  if (found === undefined || !isDefaultsFile(found)) return { settings: {} }
+  const { content } = await readQueueFile(found, cli)
+  if (content.repo !== undefined || content.targetBranch !== undefined)
+    throw usageError(`${found} must not name a queue.`, 'Defaults have only the key `settings`.')
+  return { path: found, settings: content.settings }
 }
 
 export interface QueueFileItem extends DescribedQueue {
@@ -152,8 +229,8 @@ export async function readFiles(
       if (queue === undefined) continue
       const name = queueName(queue)
       const duplicate = described.find(
-        other =>
-          isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
+        ({ queue: { repo, targetBranch } }) =>
+          isSameRepository(repo, queue.repo) && targetBranch === queue.targetBranch,
       )
       if (duplicate !== undefined)
         throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)

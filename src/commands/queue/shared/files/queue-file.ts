@@ -91,13 +91,10 @@ export const settingNames: readonly string[] = [...knownSettings.keys()]
 export const showKey = (key: string, before: string, after = ''): string =>
   /^(?:<<|[\w.-]{1,40})$/.test(key) ? `${before}${key}${after}` : ''
 
-/** `howToBegin` says how to get an example, for the error of a file with another form. */
-export function parseQueueFile(
-  { value: document, lineOf }: SourceDocument,
-  file: string,
-  howToBegin: string,
-): QueueFile {
-  const expectedForm = `A queue file has the keys \`repo\`, \`targetBranch\` and \`settings\`. ${howToBegin}`
+const expectedForm =
+  'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, use queue export.'
+
+export function parseQueueFile({ value: document, lineOf }: SourceDocument, file: string): QueueFile {
   const placeOf = (...path: readonly string[]) => `${file}:${lineOf(...path)}`
   if (!isObject(document)) throw usageError(`${placeOf()}: a queue file must be a mapping.`, expectedForm)
   const unknown = Object.keys(document).find(key => !queueFileKeys.includes(key))
@@ -137,14 +134,10 @@ export function parseQueueFile(
 }
 
 /** Parses a file with one queue, or with a list of them, as `queue apply --record` writes it. */
-export function parseQueueFiles(
-  { value, lineOf }: SourceDocument,
-  file: string,
-  howToBegin: string,
-): readonly QueueFile[] {
-  if (!Array.isArray(value)) return [parseQueueFile({ value, lineOf }, file, howToBegin)]
+export function parseQueueFiles({ value, lineOf }: SourceDocument, file: string): readonly QueueFile[] {
+  if (!Array.isArray(value)) return [parseQueueFile({ value, lineOf }, file)]
   return value.map((each: Json, index) =>
-    parseQueueFile({ value: each, lineOf: (...path) => lineOf(String(index), ...path) }, file, howToBegin),
+    parseQueueFile({ value: each, lineOf: (...path) => lineOf(String(index), ...path) }, file),
   )
 }
 

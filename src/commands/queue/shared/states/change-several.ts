@@ -1,15 +1,59 @@
-import type { Infer } from '../../../../api/operations/fields.ts'
+import {
+  failureFields,
+  type Infer,
+  oneOf,
+  ownRecord,
+  queueNameFields,
+} from '../../../../api/operations/fields.ts'
 import { getQueue } from '../../../../api/operations/queues.ts'
-import { extendError, toMergeqError } from '../../../../base/errors.ts'
+import { extendError, MergeqError, toMergeqError } from '../../../../base/errors.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { each } from '../../../../command/each.ts'
 import { read } from '../../../../command/send.ts'
-import type { NamedQueue } from '../../../../command/several-queues.ts'
-import { stateOf, stateWords } from '../../../../domain/states.ts'
-import { joinList, pluralize } from '../../../../values/format.ts'
+import { type NamedQueue, queueNameColumns } from '../../../../command/several-queues.ts'
+import { isSameState, stateOf, stateWords } from '../../../../domain/states.ts'
+import { columns } from '../../../../output/view.ts'
+import { joinList, joinTruncated, pluralize } from '../../../../values/format.ts'
 import { queueFieldsOf } from '../../../../values/repository.ts'
 import { setQueueState } from './change-one.ts'
-import { stateChangeColumns, type stateChangeRecord, stateChangeScreen } from './words.ts'
+
+export const stateChangeRecord = ownRecord({
+  ...queueNameFields,
+  ok: 'boolean',
+  result: oneOf('changed', 'unchanged', 'skipped', 'error'),
+  before: 'string | null',
+  after: 'string | null',
+  ...failureFields,
+})
+
+export const stateChangeColumns = columns(
+  'repo',
+  'targetBranch',
+  'result',
+  ['before', { format: 'state' }],
+  'after',
+  'message',
+)
+
+/** The columns that a person sees: the message of an error stands in the place of its word. */
+const stateChangeScreen = [
+  ...queueNameColumns(),
+  ...columns(
+    [
+      'result',
+      { format: 'prose', show: ({ result, message = '' }) => (result === 'error' ? message : result) },
+    ],
+    ['before', { format: 'state', priority: 2 }],
+    ['after', { priority: 1 }],
+  ),
+]
+
+export const describeChanges = (
+  does: string,
+  queues: readonly { readonly name: string }[],
+  note: string,
+): string =>
+  `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
 
 export interface StateChangeResult {
   readonly result: 'changed' | 'unchanged'
@@ -24,6 +68,17 @@ const describeResult = ({ name }: NamedQueue, { result, after }: StateChangeResu
 export async function readState({ queue }: NamedQueue, cli: Cli): Promise<string> {
   const { response } = await read(cli, getQueue, queue)
   return stateOf(response.records[0])
+}
+
+/** The error of a queue that was not changed. */
+export const staleError = ({ name }: NamedQueue, problem: string, advice = ''): MergeqError =>
+  new MergeqError('stale', `The queue for ${name} ${problem}; it was not changed.${advice}`)
+
+/** Throws a `stale` error if a queue is not in a state that a record has. */
+export function requireState(item: NamedQueue, now: string, recorded: string, advice?: string): void {
+  if (isSameState(now, recorded)) return
+  const problem = `is ${stateWords(now) || 'in no known state'}, not ${stateWords(recorded)} as in the record`
+  throw staleError(item, problem, advice)
 }
 
 /** Prints a row for each and a summary, with a note behind it. `report` logs the errors. */

@@ -2,38 +2,32 @@ import { list, outline } from '../../../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../../../api/operations/metrics.ts'
 import { getQueue } from '../../../../api/operations/queues.ts'
 import { receiptRecord } from '../../../../api/operations/receipts.ts'
-import { MergeqError, toMergeqError, usageError } from '../../../../base/errors.ts'
+import { toMergeqError, usageError } from '../../../../base/errors.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { canPrompt, confirm, promptError } from '../../../../command/confirm.ts'
 import { withoutDryRun } from '../../../../command/dry-run.ts'
 import { outlastRateLimit } from '../../../../command/each.ts'
-import { flag, option } from '../../../../command/inputs.ts'
+import { flag, type OptionValues, option } from '../../../../command/inputs.ts'
 import { forPerson, sendChange } from '../../../../command/send.ts'
-import { forEachQueue, type NamedQueue } from '../../../../command/several-queues.ts'
+import { forEachQueue } from '../../../../command/several-queues.ts'
 import { queueInput } from '../../../../command/values.ts'
-import { isSameState, stateWords } from '../../../../domain/states.ts'
+import { isSameState } from '../../../../domain/states.ts'
 import { receiptColumns } from '../../../../output/view.ts'
-import { type Queue, queueFieldsOf } from '../../../../values/repository.ts'
+import { queueFieldsOf } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
 import { correctRecord, openRecordFile } from '../record-file.ts'
 import { changeState, type SettableState, setOfState, setQueueState, settableStates } from './change-one.ts'
-import { changeStates, readState, type StateChangeResult } from './change-several.ts'
-import { continueRecord, type RecordedChange, readEarlierRecord } from './record.ts'
 import {
+  changeStates,
   describeChanges,
-  recordAdvice,
+  readState,
+  requireState,
+  type StateChangeResult,
   stateChangeColumns,
   stateChangeRecord,
-  suggestReturn,
-} from './words.ts'
-
-interface SeveralOptions {
-  /** The files that name the queues; undefined for every queue that the metrics name. */
-  readonly file: string | undefined
-  readonly record?: string | undefined
-  readonly yes: boolean
-}
+} from './change-several.ts'
+import { continueRecord, type RecordedChange, readEarlierRecord } from './record.ts'
 
 export const stateCommand = {
   operation: setQueueState,
@@ -64,18 +58,12 @@ export const stateCommand = {
   },
 }
 
-interface StateOptions extends SeveralOptions {
-  /** Undefined for several queues. */
-  readonly queue: Queue | undefined
-}
+type StateOptions = OptionValues<typeof stateCommand.options>
 
-export function runStateCommand(
-  cli: Cli,
-  state: SettableState,
-  { queue, ...options }: StateOptions,
-): Promise<number> {
+export function runStateCommand(cli: Cli, state: SettableState, options: StateOptions): Promise<number> {
+  const { queue, record } = options
   if (queue === undefined) return changeAllStates(cli, state, options)
-  if (options.record !== undefined)
+  if (record !== undefined)
     throw usageError('--record requires --all or --file.', 'Add one of them, or omit --record.')
   return changeState(cli, queue, state)
 }
@@ -88,7 +76,7 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
 async function changeAllStates(
   cli: Cli,
   state: SettableState,
-  { file, record: path, yes }: SeveralOptions,
+  { file, record: path, yes }: StateOptions,
 ): Promise<number> {
   requireAnswer(yes, cli)
   const { dryRun } = cli.options
@@ -124,7 +112,9 @@ async function changeAllStates(
     const { before, after } = row
     if (isSameState(before, state)) return { result: 'unchanged', before, after }
     try {
-      if (record !== undefined) await requireRecorded(item, before, cli)
+      // Somebody may have changed it since it was recorded.
+      if (record !== undefined)
+        requireState(item, await readState(item, cli), before, ' To change it, run it again.')
       await sendChange(cli, setQueueState, { ...queue, state })
     } catch (error) {
       if (toMergeqError(error).details.delivery !== 'unknown') refused.add(row)
@@ -145,13 +135,26 @@ async function changeAllStates(
   }
 }
 
-/** Throws a `stale` error if somebody has changed the state of a queue since it was recorded. */
-async function requireRecorded(item: NamedQueue, before: string, cli: Cli): Promise<void> {
-  const now = await readState(item, cli)
-  if (isSameState(now, before)) return
-  const found = `is ${stateWords(now) || 'in no known state'}, not ${stateWords(before)} as in the record`
-  throw new MergeqError(
-    'stale',
-    `The queue for ${item.name} ${found}; it was not changed. To change it, run it again.`,
-  )
+function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
+  if (state === 'RUNNING')
+    return ['To resume only those that an earlier pause --record paused, use --from <file>.']
+  return record === undefined
+    ? ['Without --record <file>, nothing keeps which queues are paused already.']
+    : []
+}
+
+async function suggestReturn(
+  cli: Cli,
+  { record, file }: { readonly record?: string | undefined; readonly file?: string | undefined },
+): Promise<void> {
+  if (cli.messages !== 'person') return
+  const { commandLine } = cli.settings
+  if (record !== undefined) {
+    const line = commandLine(['queue', 'resume', '--from', record], { repo: null, targetBranch: null })
+    await cli.logger.info(`To restore the states from before, run: ${line}`)
+  } else if (cli.command !== 'queue resume') {
+    const queues = file === undefined ? ['--all'] : ['-f', file]
+    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', ...queues])}`)
+    await cli.logger.info('To keep which queues were paused before, add --record <file> next time.')
+  }
 }

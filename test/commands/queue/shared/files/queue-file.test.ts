@@ -17,7 +17,7 @@ import { parseYaml, writeYaml } from '../../../../../src/commands/queue/shared/f
 import { anyCharacter } from '../../../../support/any-character.ts'
 import { asJsonObject, someSettings } from '../../../../support/queue-settings.ts'
 
-const read = (text: string) => parseQueueFile(parseYaml(text, 'q.yaml'), 'q.yaml', '')
+const read = (text: string) => parseQueueFile(parseYaml(text, 'q.yaml'), 'q.yaml')
 
 describe('the contents of a queue file', () => {
   const inSettings = (line: string) => `settings:\n  ${line}`
