@@ -5,10 +5,7 @@ export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
 
-/**
- * JSON text in UTF-8, in pieces, with its length in bytes. When the value exceeds the limit of a request
- * body, `bytes` says how long it is and `chunks` does not contain it.
- */
+/** JSON in UTF-8, in pieces, with its length. What exceeds the limit of a request body is not in `chunks`. */
 export interface EncodedJson {
   readonly chunks: readonly Uint8Array[]
   readonly bytes: number
@@ -131,10 +128,7 @@ interface SourceText {
  */
 const sourceTexts = new WeakMap<object, SourceText>()
 
-/**
- * Parses JSON; returns undefined when the text is not valid JSON or has more than 200 levels. The last value
- * of a repeated key wins. `__proto__` is an ordinary key.
- */
+/** Parses JSON; undefined for another text and more than 200 levels. `__proto__` is an ordinary key. */
 export function parseJson(text: string): Json | undefined {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text
   return parseScannedJson(plain, scanJson(plain))
@@ -194,10 +188,7 @@ export function formatJson(text: string, indented: boolean): string {
   return result + text.slice(from)
 }
 
-/**
- * Returns a pattern for control and invisible characters that JSON allows unescaped and a terminal must not
- * receive. It takes 0.2 ms to create, and ASCII texts do not need it.
- */
+/** Matches what JSON allows and a terminal must not get. Creating it takes 0.2 ms, and ASCII texts need none. */
 const createInvisiblePattern = () =>
   /(?![\uFE0E\uFE0F\u200C\u200D])[\u007F-\u009F\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]/gu
 

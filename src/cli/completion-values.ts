@@ -96,10 +96,7 @@ async function readSource(
 
 type Values = readonly (readonly [value: string, description: string])[]
 
-/**
- * Reads values from the service: one request, without retries, which ends at `deadline`, in milliseconds since 1970.
- * Throws where a command would: without a token, and when the request fails.
- */
+/** Reads values from the service by one request, until `deadline`. Throws where a command would. */
 async function readFromService(
   { args }: ValueLookup,
   host: Host,

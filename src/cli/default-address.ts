@@ -1,10 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import type { Logger } from '../output/logger.ts'
 
-/**
- * Tells a person who set the token, and nothing else, where requests go: to the default address, which nobody named.
- * Whoever stores a setting or a token has seen it.
- */
+/** Tells a person who stored nothing where requests go: to the default address, which nobody named. */
 export async function announceDefaultAddress(
   settings: Config,
   logger: Pick<Logger, 'infoOnce'>,

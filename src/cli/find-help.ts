@@ -82,10 +82,7 @@ async function searchHelp(
     .map(({ item }) => item)
 }
 
-/**
- * Finds help for words: a topic or command by its beginning, by another word for it or by its spelling, else the
- * commands and topics in whose help they stand. Throws a usage error if there is none.
- */
+/** Finds help by the beginning, meaning or spelling of words, else by what stands in it; throws if none has them. */
 export async function findHelp(
   words: Words,
   groups: readonly CommandGroup[],

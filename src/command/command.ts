@@ -30,10 +30,7 @@ export interface Command<X extends Options = Options> {
   readonly examples: readonly string[]
   /** The main operation, from which help, the fields of receipts and exit codes follow. */
   readonly operation?: Operation
-  /**
-   * The operations that it sends besides, or all of them without a main one, in the order of its work; `any` is an
-   * operation that the user names.
-   */
+  /** The other operations that it sends, in the order of its work; `any` is one that the user names. */
   readonly alsoSends?: readonly Operation[] | 'any'
   /** The options and arguments, in the order of help. */
   readonly options?: X

@@ -34,10 +34,7 @@ interface ListedPullRequest {
 export const isListedAsQueued = ({ record }: ListedPullRequest): boolean =>
   record !== undefined && outcomeOfRecord(record) === 'pending'
 
-/**
- * Returns a line for each pull request, ten at most, those that are not queued last: its number and, as far as its
- * record has them, state, title and author.
- */
+/** Returns a line for each pull request, ten at most, those that are not queued last. */
 export function pullRequestLines(pullRequests: readonly ListedPullRequest[]): readonly string[] {
   const notQueued = pullRequests.filter(pullRequest => !isListedAsQueued(pullRequest))
   const rows = [...pullRequests.filter(isListedAsQueued), ...notQueued].map(({ pr, record }) => {

@@ -12,11 +12,7 @@ import type { Cli } from './command.ts'
 /** What a preview prints. */
 export const previewRecord = ownRecord({ command: 'string', would: 'string' })
 
-/**
- * Prints what a command would change on this machine, for a `--dry-run` without requests
- * (docs/reference/cli.md, "Dry run"): `{"command","would"}` as JSON, the sentence `would` as text. Returns
- * exit code 0.
- */
+/** Prints what a command without requests would change (docs/reference/cli.md, "Dry run"). Returns exit code 0. */
 export async function printPreview(
   would: string,
   { command, printer }: Pick<Cli, 'command' | 'printer'>,
@@ -36,10 +32,7 @@ export type Printed = 'printed'
 export const saysChanges = ({ options, results }: Pick<Cli, 'options' | 'results'>): boolean =>
   results === 'screen' && !options.verbose
 
-/**
- * Prints the requests that a command sends first, instead of all that follows from their responses
- * (docs/reference/cli.md, "Dry run"); of a change a person sees a sentence. Returns exit code 0.
- */
+/** Prints the first requests of a command, or says them to a person (docs/reference/cli.md, "Dry run"). Returns 0. */
 export async function printRequests<P extends Params>(
   cli: Pick<Cli, 'client' | 'host' | 'options' | 'results'>,
   operation: Operation<P>,

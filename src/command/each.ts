@@ -122,10 +122,7 @@ export const withResource = (failure: MergeqError, name: string | undefined): Me
     ? failure
     : extendError(failure, {}, failure.message.replace(/\.?$/, ` (${name}).`))
 
-/**
- * Returns the errors of several requests; the error of a signal only once. If some requests were not finished, logs a
- * summary of all requests (docs/reference/cli.md, "Guarantees").
- */
+/** Returns the errors of several requests; that of a signal once, after a summary of what is not finished. */
 async function errorsOf(
   operation: Operation,
   resources: readonly Resource[],
@@ -148,10 +145,7 @@ async function errorsOf(
 /** How far a request had come when the command ended. */
 type Progress = 'Done' | 'Failed' | 'In progress' | 'Not sent'
 
-/**
- * A request that a signal interrupted was in flight if it had been sent: always for a read; a change, if the
- * error has a delivery.
- */
+/** A request that a signal interrupted had been sent if it is a read, or if the error has a delivery. */
 function progressOf({ recovery }: Operation, result: RequestResult | undefined): Progress {
   if (result === undefined) return 'Not sent'
   if (result.failure?.kind !== 'interrupted') return result.failure === undefined ? 'Done' : 'Failed'
@@ -198,10 +192,7 @@ async function interruptionOf(
   )
 }
 
-/**
- * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests"). A person gets
- * one error of an outage for all its pull requests. Returns the most severe exit code.
- */
+/** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). Returns its exit code. */
 export async function reportErrors(
   failures: readonly MergeqError[],
   cli: Pick<Cli, 'host' | 'logger' | 'messages' | 'options'>,

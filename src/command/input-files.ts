@@ -26,11 +26,7 @@ export async function* openInput(
   }
 }
 
-/**
- * Returns the files that a typed path names, in the order of their names: the files with one of the endings, such as
- * `.xml`, below a directory (no links, and no folders whose name begins with a dot); any other path as it is. Throws a
- * usage error if a directory has none.
- */
+/** Returns a path or, of a directory, the files below it with one of the endings, by name; throws if it has none. */
 export async function expandFiles(
   path: string,
   endings: readonly string[],

@@ -6,16 +6,10 @@ import type { Config, ParseContext, ParsedArgs, SettingName } from '../config/se
 import type { PullRequest } from '../values/pull-request.ts'
 import { type Type, toggle } from '../values/types.ts'
 
-/**
- * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
- * or at the service (docs/reference/cli.md, "Completion").
- */
+/** What completion looks up while a line is typed (docs/reference/cli.md, "Completion"). */
 export type ValueSource = 'pull-requests' | 'branches' | 'profiles' | 'owners'
 
-/**
- * An argument or option as data. Help, the manual page, completion and the parser of the command line are
- * made from these fields.
- */
+/** An argument or option as data, which help, manual page, completion and parser are made from. */
 export interface Definition {
   /** The name as it is typed, `--priority`; of an argument the name in help, `pr`. */
   readonly name: string
@@ -89,10 +83,7 @@ export function formatArgument({ name, required, variadic }: Definition): string
   return required === true ? `<${text}>` : `[${text}]`
 }
 
-/**
- * An option or a required argument of a command that is never sent, without the location of a `Param`; its key gives its
- * name.
- */
+/** An option or required argument that is never sent, so without the location of a `Param`; its key gives its name. */
 export interface Option<T> extends Pick<Param<T>, 'type' | 'summary' | 'required' | 'defaultText'> {
   /** The name of the option, without dashes, where it is not that of the key: `state` for `states`. */
   readonly option?: string
@@ -255,9 +246,7 @@ const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
 /** The command line as the caller of an operation: errors name options. */
 export const callerOf = (settings: Config): Caller => ({ settings, nameOf: flagName, prefix: '' })
 
-/**
- * The input of a param: its setting, a required argument where no setting gives a required value, else an option.
- */
+/** The input of a param: its setting, a required argument where no setting gives a required value, else an option. */
 export function paramInput<T>(key: string, param: Param<T>): Input<T>
 export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
   const { setting } = param

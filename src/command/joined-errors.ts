@@ -27,10 +27,7 @@ function endOfPause(failures: readonly MergeqError[], { clock }: Pick<Host, 'clo
   return last > clock.now() ? last : undefined
 }
 
-/**
- * Returns the errors of several requests; those that a rate limit kept back are one, which says how many they are and until
- * when they wait. For scripts each has its error, and the sentence is logged.
- */
+/** Makes one error of those that a rate limit kept back. For scripts each stays, and the sentence is logged. */
 async function joinRateLimited(
   errors: readonly MergeqError[],
   { host, logger, options }: Reporter,

@@ -2,10 +2,7 @@ import { MergeqError } from '../base/errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { Cli } from './command.ts'
 
-/**
- * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
- * shows the URL if no browser can be started, or if the URL is not one of the web.
- */
+/** Opens a page in the browser, and says so. Throws an `output` error that shows the URL if that is not possible. */
 export async function openPage(url: string, { host, logger, options }: Cli): Promise<void> {
   const shown = sanitizeLine(url)
   if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)

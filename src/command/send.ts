@@ -55,10 +55,7 @@ const explainingNotFound =
     throw await explainNotFound(cli, failureOrThrow(error))
   }
 
-/**
- * Returns an error; that of a missing queue says which queue was probably meant. What is thrown by `read` and by the
- * `run` of a command is explained.
- */
+/** Returns an error; that of a missing queue, thrown by a read or a command, says which one was probably meant. */
 export async function explainNotFound(cli: Cli, failure: MergeqError): Promise<MergeqError> {
   const { kind, details } = failure
   if (kind !== 'not-found' || !isNotFound(failure) || details.isExplained || !readsMore(cli)) return failure

@@ -2,10 +2,7 @@ import { usageError } from '../base/errors.ts'
 import type { Host, ProgramOptions } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 
-/**
- * Runs a program of the user, without a shell, until a signal interrupts the command. Returns its exit code. Throws the
- * error of the signal, and a usage error if the program cannot be started.
- */
+/** Runs a program without a shell and returns its exit code; throws if it cannot be started, and at a signal. */
 export async function runUserProgram(
   { interrupted, runProgram }: Pick<Host, 'interrupted' | 'runProgram'>,
   [program = '', ...args]: readonly string[],

@@ -65,10 +65,7 @@ export async function checkBranches({ definitions }: RegisteredCommand, args: Pa
       for (const branch of args.get(name) ?? []) await settings.checkBranch(name, branch)
 }
 
-/**
- * Throws a usage error for words that an operation takes only one of. A value of a setting does not count: it is for a
- * command line without the words.
- */
+/** Throws a usage error for typed words that an operation takes only one of. A value of a setting does not count. */
 export function checkExclusive({ operation, definitions }: RegisteredCommand, args: ParsedArgs): void {
   for (const pair of operation?.exclusive ?? []) {
     const typed = pair.flatMap(
@@ -131,10 +128,7 @@ export const queueInput: Input<Queue> = {
   read: (_, { settings }) => queueOfSettings(settings),
 }
 
-/**
- * The pull requests of a command, those that were typed or the current one; an address also names the repository. Each is
- * there once: a restart that is sent twice would begin twice.
- */
+/** The pull requests that were typed, or the current one; each once: a restart sent twice would begin twice. */
 export const pullRequests: Input<readonly PullRequest[]> = {
   ...pullRequestArguments,
   async read(args, context) {
@@ -217,10 +211,7 @@ const setDefinitions = (isChange: boolean) =>
 const flagOption = (args: ParsedArgs): string =>
   ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
 
-/**
- * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed or the
- * repository, branch or pull request already sets it.
- */
+/** Reads every `--set`. Throws a usage error for a path that is given twice, or that something else sets already. */
 export function readOverrides(
   args: ParsedArgs,
   inputs: Readonly<Record<string, Pick<Input<unknown>, 'definitions' | 'setting'>>>,

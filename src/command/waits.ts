@@ -56,10 +56,7 @@ export function withTimes(
 /** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
 
-/**
- * Elsewhere than on a terminal, says that a wait goes on when it has printed nothing for five minutes; during an
- * outage of the service only once.
- */
+/** Elsewhere than on a terminal, says after five silent minutes that a wait goes on; once in an outage. */
 export class SignsOfLife {
   private readonly time: WaitTime
   private readonly cli: Cli
@@ -113,10 +110,7 @@ export async function ringBell(time: WaitTime, { args, host, messages }: Cli): P
   if (hasBell && time.elapsed() > bellDelay) await host.err.write('\u0007')
 }
 
-/**
- * Tells a person at a terminal that Ctrl-C ended a wait, in words of the wait instead of the signal. Returns the
- * error that ends the command.
- */
+/** Says at a terminal that Ctrl-C ended a wait, in words of the wait. Returns the error that ends the command. */
 export async function reportStop(
   failure: MergeqError,
   sentence: string,

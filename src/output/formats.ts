@@ -19,10 +19,7 @@ export const formatCell = (value: Json | undefined): string => sanitizeLine(json
 
 const partLength = 64
 
-/**
- * Writes rows or records in parts of 64, so that a long list is written without holding its whole text. Between
- * parts, `writer.pause` is awaited.
- */
+/** Writes rows or records in parts of 64, so that a long list is never one text, with `writer.pause` between them. */
 export async function writeParts<T>(
   writer: Writer,
   items: readonly T[],
@@ -44,16 +41,10 @@ const tsv = (columns: readonly Column[], rows: readonly JsonObject[], color: boo
 export const ndjson = (records: readonly JsonObject[]): string =>
   records.map(record => `${stringifyJson(record)}\n`).join('')
 
-/**
- * Matches the beginning of a spreadsheet formula. In a Japanese environment Excel also reads the full-width signs
- * (issue 1088 of OWASP/www-community).
- */
+/** The beginning of a formula, in Japan also with full-width signs (issue 1088 of OWASP/www-community). */
 const formulaPrefix = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
-/**
- * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables spreadsheet formulas; numbers
- * stay unchanged.
- */
+/** Returns lines of RFC 4180. A leading apostrophe disables spreadsheet formulas; numbers stay unchanged. */
 async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
   if (rows.length === 0) return ''
   const { default: papa } = await import('papaparse')

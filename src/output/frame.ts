@@ -82,10 +82,7 @@ const [enterScreen, leaveScreen] = ['\u001B[?1049h', '\u001B[?1049l']
 const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h']
 const [toTop, clearToLineEnd, clearBelow] = ['\u001B[H', '\u001B[K', '\u001B[J']
 
-/**
- * Creates a screen; nothing is written before the first frame. Each frame is a single write that clears only
- * what it overwrites, so that it does not flicker.
- */
+/** Creates a screen. Each frame is one write that clears only what it overwrites, so that it does not flicker. */
 export function createAlternateScreen(sink: Writer) {
   let isShown = false
   return {

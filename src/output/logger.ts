@@ -164,10 +164,7 @@ export function createLogger(
   }
 }
 
-/**
- * Returns an error for people: `mergeq: ` and the message, then the indented hint
- * (docs/reference/cli.md, "Error messages"). A message that a person has seen is not repeated.
- */
+/** Returns an error for people: message and indented hint (docs/reference/cli.md, "Error messages"). */
 function errorText({ message, details }: MergeqError, verbose: boolean): string {
   const { hint, operation, isShown = false } = details
   const prefix = verbose && operation !== undefined ? `${operation}: ` : ''
@@ -176,10 +173,7 @@ function errorText({ message, details }: MergeqError, verbose: boolean): string 
   return [...first, ...further.map(line => `  ${line}`), ''].join('\n')
 }
 
-/**
- * Returns an error for scripts: a JSON object on a single line. Its `details` are the words of the service
- * in the response.
- */
+/** Returns an error for scripts: a JSON object on one line. Its `details` are the words of the service. */
 function errorJson({ kind, exit, message, details }: MergeqError): string {
   const { hint, pr, repo, targetBranch, status, host, operation, attempts, requestId, serviceMessage } =
     details

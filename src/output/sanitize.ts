@@ -11,20 +11,14 @@ const stringEnds = /[\u0007\u001B\u009C]/g
 // ASCII texts do not need them.
 const createInvisiblePattern = () =>
   /(?![\uFE0E\uFE0F])[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u{E0000}-\u{E0FFF}]/gu
-/**
- * Returns a pattern for characters that control a terminal or hide text; mergeq never writes them. Unassigned
- * characters are shown.
- */
+/** Returns a pattern for characters that control a terminal or hide text. Unassigned characters are shown. */
 const createActivePattern = () =>
   /(?!\uFE0E|\uFE0F|\u200C|\u200D|\t|\n)[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 /** Matches a text of visible ASCII characters, which is safe to show. */
 const visibleAscii = /^[ -~]*$/
 const joiners = /\u200C|\u200D/
 
-/**
- * Returns a text on a single line that is safe to show: white space becomes a space, and invisible
- * characters are removed.
- */
+/** Returns a text on one line that is safe to show: white space is a space, and invisible characters are removed. */
 export const sanitizeLine = (text: string): string => sanitizeSpaces(text).trim()
 
 /** Returns what `sanitizeLine` returns, with the spaces at both ends. */
@@ -76,10 +70,7 @@ const removeInvisible = (text: string): string =>
 const ownSequences =
   /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGHJK]|\?(?:7|25|1049|2026)[hl])|\u001B\]8;;(?:https?:\/\/[-\w/#&.:=?%@~]+)?\u0007|^\u0007$|\r(?=\n|\u001B\[\?7l))/u
 
-/**
- * Returns a text for a terminal: all characters that control a terminal are removed, except the sequences
- * that mergeq writes itself.
- */
+/** Returns a text for a terminal: of what controls it, only the sequences that mergeq writes itself are left. */
 export const forTerminal = (text: string): string =>
   text.search(createActivePattern()) === -1
     ? text
@@ -106,9 +97,7 @@ export const escapeWorkflowCommands = (text: string, asJson = isJson(text)): str
     asJson ? `\\u${first.charCodeAt(0).toString(16).padStart(4, '0')}${first}` : `${first} ${first}`,
   )
 
-/**
- * An annotation of GitHub Actions, on a file of the pull request or, without `file`, on the workflow run.
- */
+/** An annotation of GitHub Actions, on a file of the pull request or, without `file`, on the workflow run. */
 export interface Annotation {
   readonly level: 'warning' | 'notice'
   readonly file?: string
@@ -116,9 +105,7 @@ export interface Annotation {
   readonly message: string
 }
 
-/**
- * Matches the characters that are escaped in workflow commands; a single pass escapes no character twice.
- */
+/** Matches the characters that are escaped in workflow commands; a single pass escapes no character twice. */
 const escapes = { data: /[%\r\n]/g, property: /[%\r\n:,]/g }
 
 const escapeText = (text: string, part: keyof typeof escapes): string =>

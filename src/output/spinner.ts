@@ -18,10 +18,7 @@ export type SpinnerText = (columns: number) => StyledLine
 
 const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h']
 
-/**
- * Returns a stream for ora whose output is written to the screen like all other output. Cursor movements
- * use the same sequences as the streams of Node.
- */
+/** Returns a stream for ora, which writes to the screen as all other output does, with the sequences of Node. */
 function createScreenStream(screen: Screen) {
   /** The text that the terminal shows, and the columns of the terminal at that time. */
   let [lastText, lastColumns] = ['', screen.columns]
@@ -34,10 +31,7 @@ function createScreenStream(screen: Screen) {
     screen.write(output).catch(() => undefined)
     return true
   }
-  /**
-   * Returns the sequence that moves to the first row of the last text: a terminal that became narrower has
-   * wrapped it, and ora clears only the rows that it had before.
-   */
+  /** Moves to the first row of a text that a narrower terminal has wrapped: ora clears only its former rows. */
   const unwrap = (): string => {
     const rowsAt = (columns: number) => Math.max(1, Math.ceil(textWidth(lastText) / Math.max(1, columns)))
     const added = rowsAt(screen.columns) - rowsAt(lastColumns)
@@ -66,10 +60,7 @@ const isOraStream = (stream: object): stream is NonNullable<Options['stream']> =
 /** The columns of the spinner itself, and one that stays free: a full line would wrap on some terminals. */
 const reservedColumns = 3
 
-/**
- * Starts a spinner. The cursor stays visible and standard input is not read, so that nothing has to be
- * restored when the process ends.
- */
+/** Starts a spinner. The cursor stays visible and no input is read: nothing is to be restored at the end. */
 export function startSpinner(screen: Screen, text: SpinnerText, color: boolean) {
   const stream = createScreenStream(screen)
   const render = () => renderLine(text(Math.max(1, screen.columns - reservedColumns)), { color })

@@ -142,10 +142,7 @@ export function factLines(
 export const textStyles = { applyStyle, renderLine, wrapLines }
 export type TextStyles = typeof textStyles
 
-/**
- * Returns whether to color output (docs/reference/cli.md, "Color"). In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR,
- * TERM=dumb, whether the output is a terminal.
- */
+/** Whether to color output: by `--color`, then the environment, then the terminal (docs/reference/cli.md, "Color"). */
 export function shouldColor({
   color,
   env,
@@ -164,10 +161,7 @@ export function shouldColor({
   return terminal && env.TERM !== 'dumb'
 }
 
-/**
- * Whether the terminal shows Unicode: on Windows always; elsewhere if the locale is UTF-8, which the first of
- * LC_ALL, LC_CTYPE and LANG that is set names.
- */
+/** Whether the terminal shows Unicode: on Windows, and with a UTF-8 locale (LC_ALL, LC_CTYPE or LANG). */
 export function hasUnicode(env: Readonly<Record<string, string | undefined>>, platform: string): boolean {
   if (platform === 'win32') return true
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''

@@ -19,10 +19,7 @@ export interface TableOptions extends TerminalStyle {
   readonly columns: number
   /** The current time in milliseconds since 1970; relative times refer to it. */
   readonly now: number
-  /**
-   * The smallest width of each column, for a table that is redrawn; a column with a width above 0 is shown
-   * even if it has no values.
-   */
+  /** The smallest widths, for a table that is redrawn: a column with one above 0 is shown even without values. */
   readonly minWidths?: readonly number[]
 }
 
@@ -58,10 +55,7 @@ const sampleRows = 1_000
 
 const columnGap = 2
 
-/**
- * The number of lines in a table of cli-table3; a longer table is several, one below the other. The time of a
- * table grows with the square of its rows (docs/decisions/0010-tables-in-parts.md).
- */
+/** Longer tables are several: time grows with the square of lines (docs/decisions/0010-tables-in-parts.md). */
 const partLines = 64
 
 const borders =

@@ -3,10 +3,7 @@ import { memoize } from '../base/scheduling.ts'
 
 const printableAscii = /^[ -~]*$/
 
-/**
- * Returns the terminal columns of a text without its color sequences. Most texts are ASCII and need no
- * width table.
- */
+/** Returns the columns of a text without its color sequences. Most texts are ASCII and need no width table. */
 export const textWidth = (text: string): number =>
   printableAscii.test(text) ? text.length : stringWidth(text)
 
@@ -28,10 +25,7 @@ export function truncateCell(text: string, maxWidth: number): string {
 /** The most characters of a value that a cell or a line of a terminal shows. */
 const maxShown = 500
 
-/**
- * Returns a value for a cell or a line of a terminal: a longer one is cut, whether its column may be cut or not. All
- * further work on it has a limited cost.
- */
+/** Returns a value for a cell or a line, cut to a length that limits the cost of all further work on it. */
 export function cutLongValue(text: string): string {
   if (text.length <= maxShown) return text
   // No grapheme of up to 20 characters is split.
@@ -74,10 +68,7 @@ export function truncateLine(line: string, maxWidth: number): string {
   return pieces.join('')
 }
 
-/**
- * Matches a command that ends its line, behind a label or alone: it is never broken, however narrow the terminal is. A
- * part of it would be another command.
- */
+/** Matches a command at the end of a line, behind a label or alone. It is never broken: a part is another command. */
 const commandAtEnd =
   /(?:(?<=: )|(?<=^(?:\u001B\[[\d;]*m| )*))(?:git|mergeq(?= (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox)\b)) \S.*$/
 

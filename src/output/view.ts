@@ -20,10 +20,7 @@ export interface Column {
   readonly format: ColumnFormat
   /** Returns the value of a row, where that is not the value at the path. */
   show?(row: JsonObject): Json | undefined
-  /**
-   * On a narrow terminal the columns with the highest number are left out first. Columns with a number and
-   * without values always are. A column without a number is always shown.
-   */
+  /** The highest goes first on a narrow terminal, and any that is empty. A column without a number always stays. */
   readonly priority?: number
   /** Whether the column, which has a priority, is left out where texts would get less than 80 characters. */
   readonly yieldsToText?: boolean

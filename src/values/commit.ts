@@ -2,10 +2,7 @@ import { usageError } from '../base/errors.ts'
 
 const digits = /^(?!0+$)[\da-f]{7,64}$/i
 
-/**
- * Parses a commit: its hash, or at least the first 7 digits of it, but never a branch, a tag or `HEAD`. Returns it in
- * lower case, as git prints it. Throws a usage error for any other text.
- */
+/** Parses the hash of a commit, or its first 7 digits or more, into lower case. Throws a usage error for others. */
 export function parseCommit(text: string): string {
   if (digits.test(text)) return text.toLowerCase()
   if (text === 'HEAD')

@@ -52,10 +52,7 @@ export function formatOrdinal(position: number): string {
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-/**
- * A duration in its largest unit, rounded down: `3m` for 200,000 milliseconds, `14h`, `9 days`; of less than 10
- * hours also the minutes, `1h35m`. For ages, which need no precision.
- */
+/** An age in its largest unit, rounded down: `3m`, `14h`, `9 days`; below 10 hours with minutes, `1h35m`. */
 export function formatAge(milliseconds: number): string {
   if (milliseconds >= day) return pluralize(Math.floor(milliseconds / day), 'day')
   if (milliseconds >= hour) {
@@ -113,10 +110,7 @@ export function ageOf(date: string, now: number, format = formatAge): string {
   return elapsed === undefined ? date : format(elapsed)
 }
 
-/**
- * How long a state has lasted: ` for 3m`; of a state that is final, ` 3m ago`. A date without a known age is
- * named: ` since 2026-01-05T12:00:00`. Empty without a date.
- */
+/** How long a state has lasted: ` for 3m`; if it is final, ` 3m ago`; ` since 2026-01-05T12:00:00` if unknown. */
 export function describeSince(date: string | undefined, now: number, isFinal: boolean): string {
   const elapsed = elapsedSince(date, now)
   if (elapsed === undefined) return date === undefined || date === '' ? '' : ` since ${date}`

@@ -63,10 +63,7 @@ function toReference(path: string, digits: string): Reference | undefined {
 const isNumber = (text: string): boolean =>
   /^#?[1-9]\d{0,9}$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
 
-/**
- * Reads a pull request as people write it: `123`, `#123`, `acme/web#123`, or its address with or without `https://`,
- * which may end a sentence. Returns undefined for any other text.
- */
+/** Reads `123`, `#123`, `acme/web#123`, or an address, which may end a sentence; undefined for any other text. */
 function readPullRequest(text: string): Reference | undefined {
   if (isNumber(text)) return { number: Number(text.replace('#', '')) }
   const [, path, digits = ''] = /^([^\s#@:]+\/[^\s#]+)#(\d+)$/.exec(text) ?? []

@@ -3,10 +3,7 @@ import type { Repository } from './repository.ts'
 /** Returns a text in single quotes, which a POSIX shell reads as one word with the same characters. */
 export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
-/**
- * Returns a text as one word of a POSIX shell, in quotes only if it needs them. Letters, digits and spaces
- * get double quotes, which other shells read as well.
- */
+/** Returns a text as one word of a POSIX shell, in double quotes, as other shells have them, where these are enough. */
 export function shellWord(word: string): string {
   if (/^(?!=)[\w./:@+=,-]+$/.test(word)) return word
   return /^[\p{L}\p{N}_ -]+$/u.test(word) ? `"${word}"` : shellQuote(word)

@@ -56,10 +56,7 @@ export function parseInterval(text: string): number {
 const dateOnly = /^\d{4}-\d{2}-\d{2}$/
 const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
-/**
- * The milliseconds since 1970 of an instant: RFC 3339 with an offset or `Z`, or a date without a time, which means
- * midnight UTC. Undefined for any other text and for a date that does not exist.
- */
+/** An instant of RFC 3339, or a date, which is its midnight UTC, in milliseconds since 1970; else undefined. */
 export function readInstant(text: string): number | undefined {
   const instant = dateOnly.test(text) ? `${text}T00:00:00Z` : text
   const [, date] = dateTime.exec(instant) ?? []

@@ -31,10 +31,7 @@ export function parseDecimal(text: string): number {
   return Number(text)
 }
 
-/**
- * Whether a double keeps all digits of a decimal number: not those of `9007199254740993` or `1e400`. It keeps
- * 15 digits of every number, and more of those that it prints.
- */
+/** Whether a double keeps all digits of a number: it does of 15, and not of `9007199254740993` or `1e400`. */
 export function isExactNumber(text: string): boolean {
   const value = Number(text)
   if (String(value) === text) return true
@@ -66,10 +63,7 @@ export function requireExactNumbers(json: string): void {
 export interface Type<T> {
   /** What a value must be, after "must be": `a whole number from 0 to 255`. */
   readonly expected: string
-  /**
-   * How the value is typed: an option with one value, an option that may be repeated, `--x` alone, or `--x` with
-   * its opposite `--no-x`.
-   */
+  /** An option with one value, one that may be repeated, `--x` alone, or `--x` with its opposite `--no-x`. */
   readonly form: 'value' | 'repeated' | 'switch' | 'flag'
   /** The placeholder of the value in help, without brackets; empty for a switch and a flag. */
   readonly placeholder: string
@@ -356,10 +350,7 @@ export const instant: Type<number> = textual({
   },
 })
 
-/**
- * A moment: an instant, or a duration before now. The value is its text, because a duration is subtracted from the
- * time at which the command starts: `parseMoment` returns that time.
- */
+/** An instant, or a duration before now. Its value is the text: `parseMoment` counts from the start of the command. */
 export const moment: Type<string> = {
   ...textual({
     expected: 'a date and time, or a duration before now',
