@@ -1,10 +1,7 @@
 import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../base/errors.ts'
-import type { CommandGroup, RegisteredCommand } from '../command/command.ts'
+import type { RegisteredCommand } from '../command/command.ts'
 import { type Definition, formatArgument, isOption } from '../command/inputs.ts'
-import { settingDefinitions } from '../config/setting-definitions.ts'
-import { type OutputFormat, outputFormats } from '../output/output-formats.ts'
-import { globalOptions } from './parse.ts'
 
 /** An argument or option as help, the manual page and `help --json` describe it. */
 export const documentOption = (definition: Definition) => ({
@@ -74,17 +71,6 @@ export function documentCommand(documented: RegisteredCommand) {
 
 export type CommandDoc = ReturnType<typeof documentCommand>
 
-const toOptionJson = (doc: OptionDoc) => ({
-  ...doc,
-  value: doc.value === undefined ? undefined : `<${doc.value}>`,
-})
-
-const toCommandJson = (doc: CommandDoc) => ({
-  ...doc,
-  flags: doc.flags.map(toOptionJson),
-  examples: doc.examples.map(({ line, exit }) => ({ line, exit })),
-})
-
 export const programSummary = 'Work with merge queues and flaky tests from the command line'
 
 /** The environment variables that give no setting. */
@@ -120,45 +106,3 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ],
   ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
-
-interface JsonHelpOptions {
-  readonly isCommand: boolean
-  readonly format: OutputFormat
-  readonly isPretty: boolean
-  readonly version: string
-}
-
-export async function renderJson(
-  commands: readonly RegisteredCommand[],
-  groups: readonly CommandGroup[],
-  { isCommand, format, isPretty, version }: JsonHelpOptions,
-): Promise<string> {
-  const { documentSchema } = await import('./json-schema.ts')
-  const docs = commands.map(command => ({
-    ...toCommandJson(documentCommand(command)),
-    schema: documentSchema(command),
-  }))
-  if (format.prints === 'records') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
-  const program = {
-    name: 'mergeq',
-    version,
-    summary: programSummary,
-    groups: groups.filter(group => group.isCommand !== true).map(({ name, summary }) => ({ name, summary })),
-    globalFlags: globalOptions.map(option => toOptionJson(documentOption(option))),
-    commands: docs,
-    environment: [
-      ...Object.values(settingDefinitions)
-        .filter(({ env }) => env.length > 0)
-        .map(({ env, flag, summary, default: value, defaultText }) => ({
-          names: env,
-          flag,
-          summary,
-          default: value ?? defaultText,
-        })),
-      ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
-    ],
-    formats: outputFormats.map(({ name, summary }) => ({ name, summary })),
-    exitCodes: exitCodeList.map(({ code, kind, when }) => ({ code, kind, when })),
-  }
-  return `${JSON.stringify(isCommand ? docs[0] : program, null, isPretty ? 2 : undefined)}\n`
-}

@@ -117,7 +117,7 @@ async function readFromService(
     secrets,
     serviceTime: createServiceTime(host),
     logger: createLogger(silent, { quiet: true, verbose: false, json: false }),
-    options: { retries: 0, timeout: remaining(), verbose: false },
+    options: { retries: 0, timeout: remaining(), verbose: false, dryRun: false },
     // No program is run while somebody is typing: it may ask a question.
     tokenTime: 0,
   })

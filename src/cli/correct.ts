@@ -27,11 +27,7 @@ export async function createUsageError(
     case undefined:
       throw new TypeError('nothing is wrong with this command line')
     case 'unknown-command': {
-      // The hook of an early build calls the group.
-      const isOldHook = path.at(-1) === 'guard' && argv.includes('--')
-      const hint = isOldHook
-        ? 'If a git hook ran this, it is of an older mergeq. To replace it, run: mergeq guard install'
-        : await hintForCommand(argv, reading, known)
+      const hint = await hintForCommand(argv, reading, known)
       return usageError(
         `unknown command '${problem.word}'.`,
         hint ?? usage.replace('see the usage', 'list the commands'),

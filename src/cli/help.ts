@@ -1,14 +1,15 @@
 import { type ErrorKind, exitCodeList } from '../base/errors.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from '../command/command.ts'
 import { oppositeOf } from '../command/inputs.ts'
-import { printsData } from '../output/output-formats.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { outputFormats, printsData } from '../output/output-formats.ts'
 import {
   type CommandDoc,
   documentCommand,
   documentOption,
   type OptionDoc,
+  otherVariables,
   programSummary,
-  renderJson,
 } from './command-doc.ts'
 import { type HelpOptions, type Item, Layout } from './help-layout.ts'
 import { globalOptions, helpOption, type ParsedCommandLine, versionOption } from './parse.ts'
@@ -170,6 +171,48 @@ function renderRootHelp(groups: readonly CommandGroup[], layout: Layout): string
   ].join('\n')
 }
 
+const toOptionJson = (doc: OptionDoc) => ({
+  ...doc,
+  value: doc.value === undefined ? undefined : `<${doc.value}>`,
+})
+
+async function renderJson(
+  commands: readonly RegisteredCommand[],
+  groups: readonly CommandGroup[],
+  isCommand: boolean,
+  { format, out, version }: HelpOptions,
+): Promise<string> {
+  const { documentSchema } = await import('./json-schema.ts')
+  const docs = commands.map(command => {
+    const doc = documentCommand(command)
+    const examples = doc.examples.map(({ line, exit }) => ({ line, exit }))
+    return { ...doc, flags: doc.flags.map(toOptionJson), examples, schema: documentSchema(command) }
+  })
+  if (format.prints === 'records') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
+  const program = {
+    name: 'mergeq',
+    version,
+    summary: programSummary,
+    groups: groups.filter(group => group.isCommand !== true).map(({ name, summary }) => ({ name, summary })),
+    globalFlags: globalOptions.map(option => toOptionJson(documentOption(option))),
+    commands: docs,
+    environment: [
+      ...Object.values(settingDefinitions)
+        .filter(({ env }) => env.length > 0)
+        .map(({ env, flag, summary, default: value, defaultText }) => ({
+          names: env,
+          flag,
+          summary,
+          default: value ?? defaultText,
+        })),
+      ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
+    ],
+    formats: outputFormats.map(({ name, summary }) => ({ name, summary })),
+    exitCodes: exitCodeList.map(({ code, kind, when }) => ({ code, kind, when })),
+  }
+  return `${JSON.stringify(isCommand ? docs[0] : program, null, out.terminal ? 2 : undefined)}\n`
+}
+
 /** Returns the help of a command or a group, or of mergeq if neither was read. */
 export async function renderHelp(
   { path, command }: ParsedCommandLine,
@@ -180,13 +223,7 @@ export async function renderHelp(
   if (printsData(options.format)) {
     const documented =
       command !== undefined ? [command] : await loadCommands(group === undefined ? groups : [group])
-    const { format, out, version } = options
-    return renderJson(documented, groups, {
-      format,
-      isPretty: out.terminal,
-      version,
-      isCommand: command !== undefined,
-    })
+    return renderJson(documented, groups, command !== undefined, options)
   }
   const layout = new Layout(options)
   if (command !== undefined) {

@@ -42,6 +42,9 @@ function wrongValueOf(reading: ParsedCommandLine): Hint {
 /** Control characters, and an address with a user name. */
 const hiddenText = /[\u0000-\u001F\u007F-\u009F]|:\/\/[^/?#\s]*@/
 
+const wrongPullRequests = ({ args }: ParsedCommandLine): Words =>
+  (args.get('pr') ?? []).filter(word => word !== '-' && !isPullRequestReference(word))
+
 /** Returns a command line to paste; undefined if reading it finds a problem, or if it is long or may have a secret. */
 export function formatLine(argv: Words, reading: ParsedCommandLine): Hint {
   const { problem, path, words, args } = reading
@@ -50,7 +53,7 @@ export function formatLine(argv: Words, reading: ParsedCommandLine): Hint {
     optionsOf(reading).every(
       option => !args.has(option.name) || isAccepted(option, args.get(option.name) ?? []),
     ) &&
-    (args.get('pr') ?? []).every(word => word === '-' || isPullRequestReference(word))
+    wrongPullRequests(reading).length === 0
   const mayHaveToken = path[0] === 'auth' && words.length > 0
   const isHidden = mayHaveToken || argv.join(' ').length > 500 || argv.some(word => hiddenText.test(word))
   // Without a setting there is nothing to update.
@@ -222,19 +225,14 @@ function isAccepted({ parse, choices }: Definition, values: Words): boolean {
 function fieldsIn(text: string, { command, args }: ParsedCommandLine): Words | undefined {
   if (!/^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text)) return undefined
   const known = (command && fieldsOf(command, args)?.names) ?? []
-  return [
-    '--fields',
-    text
-      .split(',')
-      .map(name => findSimilarField(name, known) ?? name)
-      .join(','),
-  ]
+  const names = text.split(',').map(name => findSimilarField(name, known) ?? name)
+  return ['--fields', names.join(',')]
 }
 
 /** Returns a command line with each value that people write in another form as mergeq reads it. */
 function withReadableValues(line: Words, reading: ParsedCommandLine, known: OtherWords): Words {
   const options = optionsOf(reading).filter(({ value }) => value !== undefined)
-  const wrong = (reading.args.get('pr') ?? []).filter(word => word !== '-' && !isPullRequestReference(word))
+  const wrong = wrongPullRequests(reading)
   const isOnly = reading.args.get('pr')?.length === 1
   const fixed: string[] = []
   for (let index = 0; index < line.length; index++) {
@@ -276,8 +274,7 @@ export async function askForValues(
   reading: ParsedCommandLine,
   known: OtherWords,
 ): Promise<Hint> {
-  const isWrong = (word: string) => word !== '-' && !isPullRequestReference(word)
-  const ofGh = reading.args.get('pr')?.some(isWrong) ? await hintForGh(argv, reading, known) : undefined
+  const ofGh = wrongPullRequests(reading).length > 0 ? await hintForGh(argv, reading, known) : undefined
   if (ofGh !== undefined) return ofGh
   const line = withReadableValues(argv, reading, known)
   const text =
@@ -288,27 +285,24 @@ export async function askForValues(
 }
 
 /** Returns the hint for options of gh: `--json` with the names of fields, and `--jq` or `-q` with what jq selects. */
-async function hintForGh(argv: Words, reading: ParsedCommandLine, { groups }: OtherWords): Promise<Hint> {
-  const isFollowed = (at: number) => isWord(argv[at + 1] ?? '-x')
-  const indexOf = (option: RegExp) =>
-    argv.findIndex((word, at) => option.test(word) && (word.includes('=') || isFollowed(at)))
-  const json = indexOf(/^--json(?:=|$)/)
+async function hintForGh(typed: Words, reading: ParsedCommandLine, { groups }: OtherWords): Promise<Hint> {
+  const argv = typed.flatMap(word => (/^--(?:json|jq)=/.test(word) ? word.split(/=(.*)/s, 2) : word))
+  const indexOf = (...options: readonly string[]) =>
+    argv.findIndex((word, at) => options.includes(word) && isWord(argv[at + 1] ?? '-x'))
+  const json = indexOf('--json')
   // In mergeq, -q is --quiet.
   const isFilter = /^[\w.]*[.[(|]/.test(argv[argv.indexOf('-q') + 1] ?? '')
-  const jq = indexOf(isFilter ? /^(?:--jq|-q)(?:=|$)/ : /^--jq(?:=|$)/)
-  const isOf = (index: number, at: number) =>
-    index >= 0 && (at === index || (at === index + 1 && argv[index]?.includes('=') === false))
-  const textOf = (index: number) => argv[index]?.split(/=(.*)/s)[1] ?? argv[index + 1] ?? ''
+  const jq = isFilter ? indexOf('--jq', '-q') : indexOf('--jq')
+  const isOf = (index: number, at: number) => index >= 0 && (at === index || at === index + 1)
   const show = async (line: Words) => formatLine(line, await parseCommandLine(line, groups))
   if (jq >= 0) {
     const rest = argv.filter((word, at) => !isOf(json, at) && !isOf(jq, at) && word !== '--json')
     const line = await show([...rest, '--json'])
-    return line && `To select from the JSON, run: ${line} | jq ${shellQuote(textOf(jq))}`
+    return line && `To select from the JSON, run: ${line} | jq ${shellQuote(argv[jq + 1] ?? '')}`
   }
-  const fields = json < 0 ? undefined : fieldsIn(textOf(json), reading)
+  const fields = json < 0 ? undefined : fieldsIn(argv[json + 1] ?? '', reading)
   if (fields === undefined) return undefined
-  const rest = argv.filter((_, at) => at > json && !isOf(json, at))
-  const line = await show([...argv.slice(0, json), '--json', ...fields, ...rest])
+  const line = await show([...argv.slice(0, json), '--json', ...fields, ...argv.slice(json + 2)])
   return line && `To print only some fields, run: ${line}`
 }
 

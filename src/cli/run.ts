@@ -1,6 +1,6 @@
 import { isChange } from '../api/operation.ts'
-import { createServiceClient, requireWritable } from '../api/service-client.ts'
-import { createServiceTime, type ServiceTime } from '../api/service-time.ts'
+import { createServiceClient, requireWritable, type ServiceClient } from '../api/service-client.ts'
+import { createServiceTime } from '../api/service-time.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
 import { isMergeqError, type MergeqError, usageError, withName } from '../base/errors.ts'
 import { createAdvice } from '../command/advice.ts'
@@ -70,19 +70,16 @@ export async function runCommand(
 }
 
 /** Whether a command sends a change; what `api` sends is known only when it runs. */
-const sendsChange = ({ operation, alsoSends = [] }: Pick<Command, 'operation' | 'alsoSends'>): boolean =>
-  [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange)
+const sendsChange = ({ operations }: RegisteredCommand): boolean =>
+  operations !== 'any' && operations.some(isChange)
 
 /** Whether a command passes or fails by what it reads, as a job of CI does. */
-const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
+const isCheck = ({ exits = [] }: Command): boolean =>
   exits.includes('check-failed') || exits.includes('differs')
 
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 async function createContext(
-  command: Pick<
-    Command,
-    'name' | 'operation' | 'alsoSends' | 'exits' | 'prints' | 'settings' | 'timeLimit' | 'isImpatient'
-  >,
+  command: RegisteredCommand,
   args: ParsedArgs,
   { host: unlimitedHost, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
@@ -193,7 +190,7 @@ function createCommandPrinter(
 
 /** Returns why the stored settings cannot be read; throws it where they may change where a request goes. */
 async function readStoreError(
-  { settings: use }: Pick<Command, 'settings'>,
+  { settings: use }: Command,
   args: ParsedArgs,
   settings: Config,
 ): Promise<MergeqError | undefined> {
@@ -231,7 +228,7 @@ async function readGlobalOptions(
 
 /** Starts the time of the whole command; undefined where `--timeout` limits each request. */
 function startCommandTime(
-  { timeLimit }: Pick<Command, 'timeLimit'>,
+  { timeLimit }: Command,
   args: ParsedArgs,
   { clock }: Pick<Host, 'clock'>,
 ): WaitTime | undefined {
@@ -254,21 +251,15 @@ function attemptSettings(args: ParsedArgs, settings: Config, time: WaitTime | un
   return settings.withArgs(others)
 }
 
-export const createCommandClient = (parts: {
-  readonly host: Host
-  readonly settings: Config
-  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'> &
-    Partial<Pick<GlobalOptions, 'dryRun'>>
+interface ClientParts
+  extends Pick<Cli, 'host' | 'settings' | 'serviceTime' | 'logger' | 'secrets'>,
+    Partial<Pick<ServiceClient, 'messages' | 'rateLimit' | 'repeatsSilence'>> {
+  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose' | 'dryRun'>
   readonly time?: WaitTime | undefined
-  readonly serviceTime: ServiceTime
-  readonly logger: Logger
-  readonly secrets: SecretOutput
-  /** Undefined in completion, which says nothing. */
-  readonly messages?: Cli['messages']
-  readonly tokenTime?: number | undefined
-  readonly rateLimit?: CommandClient['rateLimit']
-  readonly repeatsSilence?: boolean
-}): CommandClient => {
+  readonly tokenTime?: number
+}
+
+export function createCommandClient(parts: ClientParts): CommandClient {
   const readToken = createTokenReader(parts.host, parts.settings, {
     hide: parts.secrets.hide,
     warn: parts.logger.warn,
@@ -279,7 +270,7 @@ export const createCommandClient = (parts: {
     nameOf: flagName,
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
-    isDryRun: parts.options.dryRun === true,
+    isDryRun: parts.options.dryRun,
     async token(after) {
       const token = await readToken(after)
       if (parts.messages === 'person' && token.source === 'MERGEQ_TOKEN')

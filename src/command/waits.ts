@@ -57,47 +57,38 @@ export function withTimes(
 const maxSilence = 5 * 60_000
 
 /** Elsewhere than on a terminal, says after five silent minutes that a wait goes on; once in an outage. */
-export class SignsOfLife {
-  private readonly time: WaitTime
-  private readonly cli: Cli
-  private lastOutputAt = 0
-  private isSilent = false
-  private isOutage = false
-
-  constructor(time: WaitTime, cli: Cli) {
-    this.time = time
-    this.cli = cli
+export function createSignsOfLife(time: WaitTime, { host, logger }: Cli) {
+  const { clock, err, interrupted } = host
+  let lastOutputAt = 0
+  let wasSaid = false
+  let isOutage = false
+  const noteOutput = () => {
+    lastOutputAt = time.elapsed()
   }
-
-  noteOutput(): void {
-    this.lastOutputAt = this.time.elapsed()
-  }
-
-  async reportOutage(text: string, isOver: boolean): Promise<void> {
-    this.isOutage = !isOver
-    this.isSilent = false
-    this.noteOutput()
-    await this.cli.logger.info(text)
-  }
-
-  /** Sleeps; `describe` returns what the wait is for. */
-  async sleep(delay: number, describe: () => string): Promise<void> {
-    const { host, logger } = this.cli
-    const { clock, err, interrupted } = host
-    const wakeAt = this.time.elapsed() + delay
-    for (;;) {
-      const now = this.time.elapsed()
-      const isSilent = err.terminal || this.isSilent
-      if (!isSilent && now - this.lastOutputAt >= maxSilence) {
-        this.lastOutputAt = now
-        this.isSilent = this.isOutage
-        const minutes = Math.round(now / 60_000)
-        await logger.info(`Still waiting after ${minutes} minutes for ${describe()}`)
+  return {
+    noteOutput,
+    async reportOutage(text: string, isOver: boolean): Promise<void> {
+      isOutage = !isOver
+      wasSaid = false
+      noteOutput()
+      await logger.info(text)
+    },
+    /** Sleeps; `describe` returns what the wait is for. */
+    async sleep(delay: number, describe: () => string): Promise<void> {
+      const wakeAt = time.elapsed() + delay
+      for (;;) {
+        const now = time.elapsed()
+        const isSilent = err.terminal || wasSaid
+        if (!isSilent && now - lastOutputAt >= maxSilence) {
+          lastOutputAt = now
+          wasSaid = isOutage
+          await logger.info(`Still waiting after ${Math.round(now / 60_000)} minutes for ${describe()}`)
+        }
+        if (now >= wakeAt) return
+        const silence = isSilent ? delay : lastOutputAt + maxSilence - now
+        await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
       }
-      if (now >= wakeAt) return
-      const silence = isSilent ? delay : this.lastOutputAt + maxSilence - now
-      await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
-    }
+    },
   }
 }
 

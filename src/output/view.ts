@@ -234,14 +234,10 @@ export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(c
   column.title === 'FOR' ? { ...column, title: 'AGO' } : column,
 )
 
-export const pullRequestCsvColumns: readonly Column[] = [
-  'prNumber',
-  'state',
-  'stateChangedAt',
-  'prAuthor',
-  'priorityName',
-  'prTitle',
-].map(path => ({ title: path, path, format: 'plain', csvName: path }))
+export const pullRequestCsvColumns: readonly Column[] =
+  'prNumber state stateChangedAt prAuthor priorityName prTitle'
+    .split(' ')
+    .map(path => ({ title: path, path, format: 'plain', csvName: path }))
 
 export interface Writer {
   write(text: string | Uint8Array): Promise<void>

@@ -6,13 +6,11 @@ export const formatInteger = (number: number): string =>
 export const pluralize = (number: number, noun: string): string =>
   `${formatInteger(number)} ${noun}${number === 1 ? '' : 's'}`
 
-/** Returns a number with a noun at the start of a sentence: `No tests`, `1 test`, `2 tests`. */
-const pluralizeFirst = (number: number, noun: string): string =>
-  number === 0 ? `No ${noun}s` : pluralize(number, noun)
-
-/** Returns how many records of a list were read, at the start of a sentence: `2 tests`, or `Listed 2 tests`. */
-export const countRead = (number: number, noun: string, isWhole: boolean): string =>
-  isWhole ? pluralizeFirst(number, noun) : `Listed ${pluralize(number, noun)}`
+/** Returns how many records of a list were read, for a sentence: `No tests`, `2 tests`, or `Listed 2 tests`. */
+export function countRead(number: number, noun: string, isWhole: boolean): string {
+  if (!isWhole) return `Listed ${pluralize(number, noun)}`
+  return number === 0 ? `No ${noun}s` : pluralize(number, noun)
+}
 
 /** A number of bytes in bytes, KiB or MiB: `812 bytes`, `1.3 MiB`. */
 export function formatBytes(bytes: number): string {

@@ -10,7 +10,7 @@ import { option } from '../../command/inputs.ts'
 import { explainNotFound } from '../../command/send.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
-import { reportStop, ringBell, SignsOfLife, withTimes } from '../../command/waits.ts'
+import { createSignsOfLife, reportStop, ringBell, withTimes } from '../../command/waits.ts'
 import { summarizeQueue, testSlots } from '../../domain/queue-entries.ts'
 import { canResume, isKnownState, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
@@ -169,7 +169,7 @@ async function waitForQueues(
   const { host, logger } = cli
   const client = cli.client()
   const time = timeOfWait(cli)
-  const signs = new SignsOfLife(time, cli)
+  const signs = createSignsOfLife(time, cli)
   const items: readonly QueueProgress[] = queues.map(place => ({ place, unchanged: 0, elapsed: 0 }))
   const progress = new Map(items.map(item => [item.place, item]))
   /** Returns how the queues stand that are waited for: that of one, or the number of several. */

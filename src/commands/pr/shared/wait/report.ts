@@ -7,7 +7,7 @@ import { type Cli, drawsResults, readsMore, timeOfWait } from '../../../../comma
 import { printRequests } from '../../../../command/dry-run.ts'
 import { reportErrors, warnUnfinished, withResource } from '../../../../command/each.ts'
 import { explainNotFound } from '../../../../command/send.ts'
-import { reportStop, ringBell, SignsOfLife } from '../../../../command/waits.ts'
+import { createSignsOfLife, reportStop, ringBell } from '../../../../command/waits.ts'
 import { isContinuousIntegration } from '../../../../config/ci-systems.ts'
 import { isUnderTest, waitOutcomes } from '../../../../domain/states.ts'
 import { linkSpan, type StyledLine, stateSpan } from '../../../../output/styled-text.ts'
@@ -64,7 +64,7 @@ function createReporter(pullRequests: readonly PullRequest[], wait: Wait, cli: C
   /** Whether each event is a line of NDJSON. */
   const isStream = format.prints === 'records'
   const isOnly = pullRequests.length === 1
-  const signs = new SignsOfLife(wait.time, cli)
+  const signs = createSignsOfLife(wait.time, cli)
   const ended = new Map<PullRequest, WaitResult>()
   const unprinted = new Set(pullRequests)
 
