@@ -10,12 +10,9 @@ const bucketBounds = [60, 300, 600, 900, 1800, 3600, 5400, 7200, Number.POSITIVE
 
 type Labels = Readonly<Record<string, string>>
 
-const escapeLabel = (text: string): string =>
-  text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
-
 interface MetricSample {
   readonly suffix?: string
-  readonly labels?: Labels
+  readonly labels: Labels
   readonly value: number
 }
 
@@ -26,116 +23,107 @@ interface MetricSource {
   readonly transitions: readonly Transition[]
 }
 
-interface MetricFamily {
-  readonly name: string
-  readonly type: 'gauge' | 'histogram'
-  readonly help: string
-  compute(source: MetricSource): readonly MetricSample[]
-}
+/**
+ * A gauge, or a histogram: the name of a histogram ends with `_seconds`. `compute` returns the value, or the durations
+ * in milliseconds, for each of the labels.
+ */
+type MetricFamily = readonly [
+  name: string,
+  help: string,
+  compute: (source: MetricSource, labels: Labels) => number | readonly number[],
+  labels?: readonly Labels[],
+]
 
-const gauge = (name: string, help: string, compute: (source: MetricSource) => number): MetricFamily => ({
-  name,
-  type: 'gauge',
-  help,
-  compute: source => [{ value: compute(source) }],
-})
-
-/** Durations in milliseconds as the samples of a histogram in seconds. */
-function createHistogram(durations: readonly number[], labels: Labels = {}): readonly MetricSample[] {
-  const seconds = durations.map(duration => duration / 1000)
+function samplesOf(value: number | readonly number[], labels: Labels): readonly MetricSample[] {
+  if (typeof value === 'number') return [{ labels, value }]
+  const seconds = value.map(duration => duration / 1000)
   return [
     ...bucketBounds.map(bound => ({
       suffix: '_bucket',
       labels: { ...labels, le: bound === Number.POSITIVE_INFINITY ? '+Inf' : String(bound) },
-      value: seconds.filter(value => value <= bound).length,
+      value: seconds.filter(second => second <= bound).length,
     })),
-    { suffix: '_sum', labels, value: seconds.reduce((sum, value) => sum + value, 0) },
+    { suffix: '_sum', labels, value: seconds.reduce((sum, second) => sum + second, 0) },
     { suffix: '_count', labels, value: seconds.length },
   ]
 }
 
-const statesOnTheWay = pullRequestStates.filter(state => !finalStates.includes(state))
-
 const batchesOfKind = ({ queue, kind }: MetricSource) => queue.batches.filter(batch => batch.kind === kind)
 
-const conclusions = ['merged', 'failed', 'cancelled'] as const
+const conclusions = finalStates.map(state => ({ conclusion: state.toLowerCase() }))
+const concluded = ({ transitions }: MetricSource, { conclusion }: Labels) =>
+  transitions.filter(({ to }) => to.toLowerCase() === conclusion)
 
-const concluded = ({ transitions }: MetricSource, conclusion: string) =>
-  transitions.filter(({ to }) => to === conclusion.toUpperCase())
+const statesOnTheWay = pullRequestStates
+  .filter(state => !finalStates.includes(state))
+  .map(state => ({ state: state.toLowerCase() }))
+
+const timesInState = (
+  { transitions }: MetricSource,
+  isMeant: (transition: Transition) => boolean,
+): readonly number[] => transitions.filter(isMeant).map(({ timeInPreviousState }) => timeInPreviousState)
 
 /** Pull requests that no batch contains count as `main`. */
 const families: readonly MetricFamily[] = [
-  gauge('mq_depth_current', 'Pull requests in the queue, except pull requests that are not ready', source => {
-    const inBatches = batchesOfKind(source).flatMap(({ members }) => members).length
-    return source.kind === 'main' ? inBatches + source.queue.waiting.length : inBatches
-  }),
-  gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ queue, kind }) =>
-    kind === 'main' ? queue.notReady.size : 0,
-  ),
-  gauge(
+  [
+    'mq_depth_current',
+    'Pull requests in the queue, except pull requests that are not ready',
+    source => {
+      const inBatches = batchesOfKind(source).flatMap(({ members }) => members).length
+      return source.kind === 'main' ? inBatches + source.queue.waiting.length : inBatches
+    },
+  ],
+  [
+    'mq_awaiting_mergeability',
+    'Pull requests that wait to become mergeable',
+    ({ queue, kind }) => (kind === 'main' ? queue.notReady.size : 0),
+  ],
+  [
     'mq_testing_slots_active',
     'Test runs in progress',
     source => batchesOfKind(source).filter(({ phase }) => phase === 'TESTING').length,
-  ),
-  {
-    name: 'mq_pr_conclusions_1h_total',
-    type: 'gauge',
-    help: 'Pull requests that left the queue in the last hour',
-    compute: source =>
-      conclusions.map(conclusion => ({
-        labels: { conclusion },
-        value: concluded(source, conclusion).length,
-      })),
-  },
-  gauge(
+  ],
+  [
+    'mq_pr_conclusions_1h_total',
+    'Pull requests that left the queue in the last hour',
+    (source, labels) => concluded(source, labels).length,
+    conclusions,
+  ],
+  [
     'mq_pr_restarts_1h_total',
     'Times in the last hour that a pull request went from testing back to pending',
     ({ transitions }) => transitions.filter(({ from, to }) => from === 'TESTING' && to === 'PENDING').length,
-  ),
-  {
-    name: 'mq_pr_wait_duration_1h_seconds',
-    type: 'histogram',
-    help: 'Time from pending to testing, of tests that started in the last hour',
-    compute({ transitions }) {
-      const started = transitions.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING')
-      return createHistogram(started.map(({ timeInPreviousState }) => timeInPreviousState))
-    },
-  },
-  {
-    name: 'mq_pr_test_duration_1h_seconds',
-    type: 'histogram',
-    help: 'Time in testing, of tests that ended in the last hour',
-    compute({ transitions }) {
-      const ended = transitions.filter(({ from }) => from === 'TESTING')
-      return createHistogram(ended.map(({ timeInPreviousState }) => timeInPreviousState))
-    },
-  },
-  {
-    name: 'mq_pr_time_in_queue_1h_seconds',
-    type: 'histogram',
-    help: 'Time in the queue, of pull requests that left in the last hour',
-    compute: source =>
-      conclusions.flatMap(conclusion => {
-        const durations = concluded(source, conclusion).map(({ timeSinceSubmit }) => timeSinceSubmit)
-        return createHistogram(durations, { conclusion })
-      }),
-  },
-  {
-    name: 'mq_pr_state_duration_1h_seconds',
-    type: 'histogram',
-    help: 'Time in a state, of pull requests that left the state in the last hour',
-    compute: ({ transitions }) =>
-      statesOnTheWay.flatMap(state => {
-        const left = transitions.filter(({ from }) => from === state)
-        const durations = left.map(({ timeInPreviousState }) => timeInPreviousState)
-        return createHistogram(durations, { state: state.toLowerCase() })
-      }),
-  },
+  ],
+  [
+    'mq_pr_wait_duration_1h_seconds',
+    'Time from pending to testing, of tests that started in the last hour',
+    source => timesInState(source, ({ from, to }) => from === 'PENDING' && to === 'TESTING'),
+  ],
+  [
+    'mq_pr_test_duration_1h_seconds',
+    'Time in testing, of tests that ended in the last hour',
+    source => timesInState(source, ({ from }) => from === 'TESTING'),
+  ],
+  [
+    'mq_pr_time_in_queue_1h_seconds',
+    'Time in the queue, of pull requests that left in the last hour',
+    (source, labels) => concluded(source, labels).map(({ timeSinceSubmit }) => timeSinceSubmit),
+    conclusions,
+  ],
+  [
+    'mq_pr_state_duration_1h_seconds',
+    'Time in a state, of pull requests that left the state in the last hour',
+    (source, { state }) => timesInState(source, ({ from }) => from?.toLowerCase() === state),
+    statesOnTheWay,
+  ],
 ]
 
 const formatLabels = (labels: Labels): string =>
   Object.entries(labels)
-    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .map(([name, value]) => {
+      const escaped = value.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')
+      return `${name}="${escaped}"`
+    })
     .join(',')
 
 export function renderMetrics(queues: readonly Queue[]): string {
@@ -147,15 +135,18 @@ export function renderMetrics(queues: readonly Queue[]): string {
       transitions: recent.filter(transition => transition.kind === kind),
     }))
   })
-  const blocks = families.map(({ name, type, help, compute }) => {
+  const blocks = families.map(([name, help, compute, series = [{}]]) => {
     const lines = sources.flatMap(source => {
       const { repo, targetBranch: branch } = source.queue
       const commonLabels = { repo: `${repo.owner}/${repo.name}`, branch, queue_type: source.kind }
-      return compute(source).map(
-        ({ suffix = '', labels, value }) =>
-          `${name}${suffix}{${formatLabels({ ...commonLabels, ...labels })}} ${value}`,
-      )
+      return series
+        .flatMap(labels => samplesOf(compute(source, labels), labels))
+        .map(
+          ({ suffix = '', labels, value }) =>
+            `${name}${suffix}{${formatLabels({ ...commonLabels, ...labels })}} ${value}`,
+        )
     })
+    const type = name.endsWith('_seconds') ? 'histogram' : 'gauge'
     return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
   })
   return `${blocks.join('\n\n')}\n`
