@@ -17,13 +17,13 @@ import {
   formatQueue,
   formatQueueSettings,
   formatTestRun,
+  formatTimeline,
+  listTestingResults,
 } from './records.ts'
 import { checkValue, readParams, requireText, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { SandboxState } from './state.ts'
 import { listTestsFailedBetween, type SandboxTest } from './test-history.ts'
-import { listTestingResults } from './testing-results.ts'
-import { formatTimeline } from './timeline.ts'
 
 /** A request with a valid token; `body` has what no param describes. */
 interface HandlerRequest {

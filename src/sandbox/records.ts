@@ -2,12 +2,14 @@ import type { JsonObject } from '../base/json.ts'
 import { repositoryName } from '../values/repository.ts'
 import type { Dialect } from './dialects.ts'
 import {
+  finalStates,
   getHeadCommit,
   isStillQueued,
   listEnqueued,
   type PullRequest,
   type Queue,
   type SandboxTestRun,
+  type Transition,
 } from './engine/queue.ts'
 import { authors, changes, createHex, createRandom, createUuid, pick } from './sample-data.ts'
 import { listBelow } from './scenarios.ts'
@@ -109,9 +111,9 @@ export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialec
   }
 }
 
-export const getTestBranchSha = ({ id }: SandboxTestRun): string => createHex(40, 'test branch', id)
+const getTestBranchSha = ({ id }: SandboxTestRun): string => createHex(40, 'test branch', id)
 
-export const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
+const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
   `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 
 export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
@@ -136,7 +138,7 @@ export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
 /** The checks of a run in a queue without required statuses. The names are the sandbox's own. */
 const defaultChecks = ['build', 'test']
 
-export const listChecks = ({ settings: { requiredStatuses } }: Queue): readonly string[] =>
+const listChecks = ({ settings: { requiredStatuses } }: Queue): readonly string[] =>
   requiredStatuses.length > 0 ? requiredStatuses : defaultChecks
 
 const conclusions = { succeeded: 'SUCCESS', failed: 'FAILURE', cancelled: 'CANCELLED' } as const
@@ -197,4 +199,140 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
       : {}),
     dependentPrs: builtOn,
   }
+}
+
+/**
+ * Formats the timeline, the newest event first, of all attempts (docs/reference/service.md, "Timeline"): the state and
+ * the test run at the top of an event, everything else in the object of its state.
+ */
+export const formatTimeline = (
+  queue: Queue,
+  { number }: PullRequest,
+  { formatState, formatTime }: Dialect,
+): readonly JsonObject[] =>
+  queue.transitions
+    .filter(transition => transition.number === number)
+    .map(transition => ({
+      timestamp: formatTime(transition.at),
+      state: formatState(transition.to),
+      ...formatDetails(queue, transition),
+    }))
+    .reverse()
+
+function formatDetails(queue: Queue, transition: Transition): JsonObject {
+  const { to, run, ahead, message } = transition
+  const cause = formatCause(transition)
+  switch (to) {
+    case 'NOT_READY':
+      return { notReady: { ...cause, noBatch: queue.pullRequests.get(transition.number)?.noBatch ?? false } }
+    case 'PENDING':
+      return { pending: { ...cause, prerequisitePullRequests: formatNumbers(queue, ahead) } }
+    case 'TESTING':
+      return run === undefined ? {} : { testRun: formatRun(queue, run) }
+    case 'TESTS_PASSED':
+      return { testsPassed: { ...cause, ...formatPass(queue, run) } }
+    case 'PENDING_FAILURE':
+      return {
+        pendingFailure: {
+          eventualFailureReason: 'test_run_required_status_failed',
+          waitingFor: formatUnfinished(queue, run),
+          failureCausingStatuses: formatFailures(queue, run),
+        },
+      }
+    case 'MERGED':
+      return { merged: cause }
+    case 'FAILED':
+      return {
+        failure: {
+          ...cause,
+          ...(transition.reason === 'test_run_required_status_failed' && {
+            failureCausingStatuses: formatFailures(queue, run),
+          }),
+          ...(message !== undefined && { apiFailureMessage: message }),
+        },
+      }
+    case 'CANCELLED':
+      return { cancellation: cause }
+  }
+}
+
+/** The service and programs are no actors. */
+const formatCause = ({ reason, actor }: Transition): JsonObject => ({
+  ...(reason !== undefined && { reason }),
+  ...(actor !== undefined && { actor: { gitHubLogin: actor, trunkUserId: createUuid('user', actor) } }),
+})
+
+const formatNumbers = ({ repo }: Queue, numbers: readonly number[]): readonly JsonObject[] =>
+  numbers.map(number => ({ prNumber: number, prUrl: `https://${repositoryName(repo)}/pull/${number}` }))
+
+const formatUnfinished = (queue: Queue, run: SandboxTestRun | undefined): readonly JsonObject[] => {
+  const isUnfinished = (number: number) => {
+    const pullRequest = queue.pullRequests.get(number)
+    return pullRequest !== undefined && isStillQueued(pullRequest)
+  }
+  return formatNumbers(queue, (run?.builtOn ?? []).filter(isUnfinished))
+}
+
+const formatRun = (queue: Queue, run: SandboxTestRun): JsonObject => ({
+  branch: getTestBranch(run),
+  sha: getTestBranchSha(run),
+  status: run.status,
+  requiredStatuses: listChecks(queue),
+  testedPullRequests: formatNumbers(queue, run.tested),
+})
+
+const formatPass = (queue: Queue, run: SandboxTestRun | undefined): JsonObject =>
+  run === undefined
+    ? {}
+    : {
+        testRunId: run.id,
+        testBranchSha: getTestBranchSha(run),
+        testBranchUrl: `https://${repositoryName(queue.repo)}/commit/${getTestBranchSha(run)}`,
+        waitingFor: formatUnfinished(queue, run),
+      }
+
+/** The last check of a failed run fails. */
+function formatFailures(queue: Queue, run: SandboxTestRun | undefined): readonly JsonObject[] {
+  const name = listChecks(queue).at(-1)
+  if (run === undefined || name === undefined) return []
+  const url = `https://${repositoryName(queue.repo)}/actions/${run.id}/runs/${encodeURIComponent(name)}`
+  return [{ name, url, conclusion: 'FAILURE' }]
+}
+
+/** The sandbox's own: it keeps all that it played (docs/reference/service.md, "listMergeQueueTestingResults"). */
+export function listTestingResults(
+  { runs, transitions }: Queue,
+  since: number,
+  until: number,
+  { formatTime }: Dialect,
+): readonly JsonObject[] {
+  const finished = [...runs.values()].flatMap(({ endedAt, ...run }) =>
+    endedAt === undefined || endedAt < since || endedAt > until
+      ? []
+      : run.tested.map(number => ({ ...run, number, endedAt })),
+  )
+  finished.sort((one, other) => other.endedAt - one.endedAt || other.number - one.number)
+  return finished.map(({ id, number, kind, startedAt, endedAt, status, tested }) => {
+    const end = transitions.find(
+      ({ number: other, at, to }) => other === number && at >= endedAt && finalStates.includes(to),
+    )
+    const hasLeft = end?.at === endedAt && end.to !== 'MERGED'
+    const isSplit = status === 'failed' && tested.length > 1
+    const bisection = isSplit ? 'entered_bisection' : kind === 'bisection' ? 'in_bisection' : undefined
+    const outcomes = {
+      succeeded: 'passed',
+      failed: 'failed',
+      cancelled: hasLeft ? 'cancelled' : 'interrupted',
+      in_progress: null,
+    }
+    return {
+      prNumber: number,
+      endedAt: formatTime(endedAt),
+      testingDurationMs: Math.round((endedAt - startedAt) / 1_000) * 1_000,
+      outcome: outcomes[status],
+      ...(end !== undefined && { cycleConclusion: end.to.toLowerCase() }),
+      ...(bisection !== undefined && { bisection }),
+      testRunId: id,
+    }
+  })
 }

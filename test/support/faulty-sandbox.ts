@@ -9,10 +9,14 @@ import { cancel, configure, setTargets, submit } from '../../src/sandbox/engine/
 import { enterPhase, removeFromBatches } from '../../src/sandbox/engine/batches.ts'
 import { getHeadCommit, type Queue } from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
-import { formatPullRequest, formatQueue, formatQueueSettings } from '../../src/sandbox/records.ts'
+import {
+  formatPullRequest,
+  formatQueue,
+  formatQueueSettings,
+  formatTimeline,
+} from '../../src/sandbox/records.ts'
 import { createService } from '../../src/sandbox/service.ts'
 import { defaultQueue } from '../../src/sandbox/state.ts'
-import { formatTimeline } from '../../src/sandbox/timeline.ts'
 import { repositoryName } from '../../src/values/repository.ts'
 import { mergeq, noon, type Setting } from './harness.ts'
 import { createHostClient, nodeHost, token } from './library-client.ts'
@@ -232,7 +236,7 @@ function advance(queue: Queue, number: number): void {
 
 function fail(queue: Queue, number: number, reason = 'test_run_required_status_failed'): void {
   const tested = queue.batches.flatMap(({ members }) => members).filter(member => member.number === number)
-  removeFromBatches(queue, tested, 'FAILED', { reason })
+  removeFromBatches(queue, tested, 'FAILED', () => ({ reason }))
 }
 
 /** The head commit after the first push. */

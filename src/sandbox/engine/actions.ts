@@ -110,7 +110,7 @@ export function cancel(queue: Queue, number: number): void {
   const cause = { reason: 'user_requested' }
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
     enterState(queue, pullRequest, { to: 'CANCELLED', ...cause })
-  else removeFromBatches(queue, [pullRequest], 'CANCELLED', cause)
+  else removeFromBatches(queue, [pullRequest], 'CANCELLED', () => cause)
 }
 
 /** The batch keeps its position. Does nothing if no batch contains the pull request yet. */

@@ -203,17 +203,14 @@ export function removeFromBatches(
   queue: Queue,
   removed: readonly PullRequest[],
   to: 'FAILED' | 'CANCELLED',
-  causeOf: Cause | ((pullRequest: PullRequest) => Cause),
+  causeOf: (pullRequest: PullRequest) => Cause,
 ): void {
   const affected = new Set(listBatchesBuiltOn(queue, removed))
   for (const batch of queue.batches) {
     const leaving = batch.members.filter(member => removed.includes(member))
     if (leaving.length === 0) continue
     const { kind } = batch
-    for (const member of leaving) {
-      const cause = typeof causeOf === 'function' ? causeOf(member) : causeOf
-      enterState(queue, member, { to, kind, ...cause })
-    }
+    for (const member of leaving) enterState(queue, member, { to, kind, ...causeOf(member) })
     batch.members = batch.members.filter(member => !leaving.includes(member))
     affected.add(batch)
   }

@@ -14,7 +14,7 @@ import {
   split,
   startRun,
 } from './batches.ts'
-import type { Batch, PullRequest, Queue, RunKind, Transition } from './queue.ts'
+import type { Batch, PullRequest, Queue, RunKind } from './queue.ts'
 
 /**
  * The simulation has no timers: each request first advances the queue to the present. The result depends only
@@ -141,20 +141,19 @@ const finishTests: Rule = queue => {
   if (run.result === 'pass' && endPlanned(queue, batch, 'tests-passed')) return true
   if (run.result === 'pass') passTests(queue, batch)
   else if (run.result === 'cancel')
-    removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', cancellation(queue))
+    removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', () =>
+      cancellation(queue),
+    )
   else if (run.result === 'time-out')
-    removeFromBatches(queue, batch.members, 'FAILED', { reason: 'test_run_timeout' })
+    removeFromBatches(queue, batch.members, 'FAILED', () => ({ reason: 'test_run_timeout' }))
   else enterPhase(queue, batch, 'PENDING_FAILURE')
   return true
 }
 
 /** The sandbox's own: every second cancellation of a scenario is that of a program, which the service names nowhere. */
-function cancellation({ transitions }: Queue): (pullRequest: PullRequest) => Cause {
-  const isCancellation = ({ to, reason }: Transition) => to === 'CANCELLED' && reason === 'user_requested'
-  return () => {
-    const isOfPerson = transitions.filter(isCancellation).length % 2 === 0
-    return { reason: 'user_requested', actor: isOfPerson ? 'grace' : undefined }
-  }
+function cancellation({ transitions }: Queue): Cause {
+  const earlier = transitions.filter(({ to, reason }) => to === 'CANCELLED' && reason === 'user_requested')
+  return { reason: 'user_requested', actor: earlier.length % 2 === 0 ? 'grace' : undefined }
 }
 
 /** With `canOptimisticallyMerge` they have passed for every dependency too: the run included their changes. */
@@ -182,7 +181,7 @@ const resolveFailures: Rule = queue => {
   else if (listScripted(queue, members, 'fail').length === 0)
     rerun(queue, batch, { reason: 'prerequisite_merge_item_failed' })
   else if (members.length > 1) split(queue, batch)
-  else removeFromBatches(queue, members, 'FAILED', { reason: 'test_run_required_status_failed' })
+  else removeFromBatches(queue, members, 'FAILED', () => ({ reason: 'test_run_required_status_failed' }))
   return true
 }
 
@@ -233,20 +232,12 @@ export function resume(queue: Queue, time: number): void {
 
 /** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
 export function advanceTo(queue: Queue, time: number): void {
-  if (queue.heldSince !== undefined) {
-    queue.now = Math.max(queue.now, time)
-    return
-  }
-  applyRules(queue)
-  for (let next = nextTime(queue); next <= time; next = nextTime(queue)) {
-    queue.now = next
-    applyRules(queue)
-  }
+  if (queue.heldSince === undefined)
+    for (let next = queue.now; next <= time; next = nextTime(queue)) {
+      queue.now = next
+      while (rules.map(rule => rule(queue)).includes(true));
+    }
   queue.now = Math.max(queue.now, time)
-}
-
-function applyRules(queue: Queue): void {
-  while (rules.map(rule => rule(queue)).includes(true));
 }
 
 /** Returns the next time at which a rule may have something to do; Infinity if no passing of time brings it about. */
