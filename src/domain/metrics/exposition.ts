@@ -18,16 +18,6 @@ const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
 const typeLine = /^#[ \t]*TYPE[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)[ \t]+(\S+)$/
 
-const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t'
-
-/** Returns a text without the blanks at its start, and the blanks and carriage returns at its end. */
-function trimBlanks(text: string): string {
-  let [start, end] = [0, text.length]
-  while (isBlank(text[start])) start++
-  while (end > start && (isBlank(text[end - 1]) || text[end - 1] === '\r')) end--
-  return text.slice(start, end)
-}
-
 const unescapeLabel = (text: string): string =>
   text.includes('\\') ? text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char)) : text
 
@@ -48,16 +38,6 @@ export const numberText = (value: number): string =>
 /** Whether a sample counts as a series: of the samples of a histogram, only its count does. */
 export const isCounted = ({ name, type }: Sample): boolean => type !== 'histogram' || name.endsWith('_count')
 
-/** Yields the lines of a text; an array of all lines would take more memory than the text. */
-function* readLines(text: string): Generator<string> {
-  for (let from = 0; from <= text.length; ) {
-    const end = text.indexOf('\n', from)
-    yield text.slice(from, end < 0 ? text.length : end)
-    if (end < 0) return
-    from = end + 1
-  }
-}
-
 /**
  * Yields the samples of a text. Throws a `bad-answer` error with the line number at an invalid line, and after
  * 100,000 samples. Accepts some input that Prometheus rejects: CRLF, a last line without a line end, and comments
@@ -66,9 +46,10 @@ function* readLines(text: string): Generator<string> {
 export function* readSamples(text: string): Generator<Sample> {
   const types = new Map<string, string>()
   let [number, samples] = [0, 0]
-  for (const raw of readLines(text)) {
+  // An array of all lines would take more memory than the text.
+  for (const [raw] of text.matchAll(/[^\n]*\n?/g)) {
     number++
-    const line = trimBlanks(raw)
+    const line = raw.trim()
     if (line === '') continue
     if (line.startsWith('#')) {
       const [, family, type] = typeLine.exec(line) ?? []
@@ -92,19 +73,13 @@ function parseSample(line: string, types: ReadonlyMap<string, string>): Sample |
   const series = parseSeries(line)
   if (series === undefined) return undefined
   const { name, labels, rest } = series
-  const [word = '', timestamp = '0', ...others] = trimBlanks(rest).split(/[ \t]+/)
+  const [word = '', timestamp = '0', ...others] = rest.trim().split(/[ \t]+/)
   const value = parseNumber(word)
   if (value === undefined || others.length > 0 || !/^[+-]?\d+$/.test(timestamp)) return undefined
-  const { family, type } = findFamily(name, types)
-  // Prometheus rejects a bucket or quantile whose bound is not a number.
-  if (type === 'histogram' && name === `${family}_bucket` && parseNumber(labels.le ?? '') === undefined)
-    return undefined
-  if (type === 'summary' && name === family && parseNumber(labels.quantile ?? '') === undefined)
-    return undefined
-  return { name, type, labels, value }
+  return { name, type: typeOf(name, types), labels, value }
 }
 
-export const labelsOf = (line: string): Sample['labels'] | undefined => parseSeries(trimBlanks(line))?.labels
+export const labelsOf = (line: string): Sample['labels'] | undefined => parseSeries(line.trim())?.labels
 
 /** Parses the name and the labels of a line without blanks around it; `rest` is what follows them. */
 function parseSeries(
@@ -113,7 +88,7 @@ function parseSeries(
   const [name] = metricName.exec(line) ?? []
   if (name === undefined) return undefined
   const labels: Record<string, string> = Object.create(null)
-  let rest = trimBlanks(line.slice(name.length))
+  let rest = line.slice(name.length).trim()
   if (!rest.startsWith('{')) return { name, labels, rest }
   rest = rest.slice(1)
   for (let match = labelPair.exec(rest); match !== null; match = labelPair.exec(rest)) {
@@ -123,19 +98,13 @@ function parseSeries(
     rest = rest.slice(whole.length)
     if (comma === undefined) break
   }
-  rest = trimBlanks(rest)
+  rest = rest.trim()
   return rest.startsWith('}') ? { name, labels, rest: rest.slice(1) } : undefined
 }
 
 /** `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram only. */
-function findFamily(
-  name: string,
-  types: ReadonlyMap<string, string>,
-): { readonly family: string; readonly type: string } {
-  const exactType = types.get(name)
-  if (exactType !== undefined) return { family: name, type: exactType }
-  const family = name.replace(/_(bucket|sum|count)$/, '')
-  const type = types.get(family) ?? ''
+function typeOf(name: string, types: ReadonlyMap<string, string>): string {
+  const type = types.get(name.replace(/_(bucket|sum|count)$/, '')) ?? ''
   const isPart = type === 'histogram' || (type === 'summary' && !name.endsWith('_bucket'))
-  return isPart ? { family, type } : { family: name, type: 'untyped' }
+  return types.get(name) ?? (isPart ? type : 'untyped')
 }

@@ -35,7 +35,7 @@ const histogramOfState = (family: string, state = ''): QueueHistogram | undefine
 /** A cumulative bucket: `count` values were at most `bound`. */
 export interface Bucket {
   readonly bound: number
-  readonly count: number
+  count: number
 }
 
 /** The metrics of a queue: the sum over its test runs and the test runs of its bisections. */
@@ -43,13 +43,13 @@ export interface QueueMetrics {
   /** `owner/name`; undefined if the series do not say it. */
   readonly repo: string | undefined
   readonly branch: string
-  readonly numbers: Readonly<Partial<Record<QueueNumber, number>>>
-  readonly bisecting: number
+  readonly numbers: Partial<Record<QueueNumber, number>>
+  bisecting: number
   /**
    * The buckets of each histogram, in seconds and in ascending order. The time in the queue is that of pull
    * requests that merged, if the series distinguish conclusions.
    */
-  readonly histograms: Readonly<Partial<Record<QueueHistogram, readonly Bucket[]>>>
+  readonly histograms: Partial<Record<QueueHistogram, Bucket[]>>
 }
 
 /** What is known of a queue beside its record; undefined where that is nothing. */
@@ -68,27 +68,23 @@ export interface MetricsSummary {
   readonly otherSeries: number
 }
 
-interface QueueSums {
-  readonly repo: string | undefined
-  readonly branch: string
-  readonly numbers: Partial<Record<QueueNumber, number>>
-  bisecting: number
-  /** The count of each bound, of each histogram. */
-  readonly histograms: Map<QueueHistogram, Map<number, number>>
-}
-
 export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
-  const queues = new Map<string, QueueSums>()
+  const queues = new Map<string, QueueMetrics>()
   let otherSeries = 0
   for (const sample of samples) if (!addSample(queues, sample) && isCounted(sample)) otherSeries++
-  return { queues: [...queues.values()].map(toQueueMetrics), otherSeries }
+  for (const { numbers, histograms } of queues.values()) {
+    const { earlierDepth } = numbers
+    if (earlierDepth !== undefined) numbers.depth ??= earlierDepth
+    for (const buckets of Object.values(histograms)) buckets?.sort((one, other) => one.bound - other.bound)
+  }
+  return { queues: [...queues.values()], otherSeries }
 }
 
 /**
  * Adds a sample to the sums of its queue; NaN and infinities are ignored. Returns false for a series whose
  * name, `queue_type` or `conclusion` is not known, or that does not name its branch.
  */
-function addSample(queues: Map<string, QueueSums>, { name, labels, value }: Sample): boolean {
+function addSample(queues: Map<string, QueueMetrics>, { name, labels, value }: Sample): boolean {
   const { repo, branch, queue_type: queueType = 'main', conclusion, le } = labels
   if (branch === undefined || !/^(?:main|bisection)$/.test(queueType)) return false
   if (conclusion !== undefined && !/^(?:merged|failed|cancelled)$/.test(conclusion)) return false
@@ -100,30 +96,21 @@ function addSample(queues: Map<string, QueueSums>, { name, labels, value }: Samp
   if (part === 'bucket' && bound === undefined) return false
 
   const key = JSON.stringify([repo, branch])
-  const newQueue: QueueSums = { repo, branch, numbers: {}, bisecting: 0, histograms: new Map() }
-  const queue = queues.get(key) ?? newQueue
+  const queue = queues.get(key) ?? { repo, branch, numbers: {}, bisecting: 0, histograms: {} }
   queues.set(key, queue)
-  if (number !== undefined && Number.isFinite(value)) {
+  if (!Number.isFinite(value)) return true
+  if (number !== undefined) {
     queue.numbers[number] = (queue.numbers[number] ?? 0) + value
     if (number === 'depth' && queueType === 'bisection') queue.bisecting += value
   }
   if (histogram !== undefined && bound !== undefined && (conclusion ?? 'merged') === 'merged') {
-    const counts = queue.histograms.get(histogram) ?? new Map<number, number>()
-    queue.histograms.set(histogram, counts)
-    if (Number.isFinite(value)) counts.set(bound, (counts.get(bound) ?? 0) + value)
+    const buckets = queue.histograms[histogram] ?? []
+    queue.histograms[histogram] = buckets
+    const bucket = buckets.find(other => other.bound === bound)
+    if (bucket !== undefined) bucket.count += value
+    else buckets.push({ bound, count: value })
   }
   return true
-}
-
-function toQueueMetrics({ numbers, histograms, ...queue }: QueueSums): QueueMetrics {
-  const { earlierDepth, ...others } = numbers
-  const toBuckets = (counts: ReadonlyMap<number, number>) =>
-    [...counts].map(([bound, count]) => ({ bound, count })).sort((one, other) => one.bound - other.bound)
-  return {
-    ...queue,
-    numbers: earlierDepth === undefined ? others : { depth: earlierDepth, ...others },
-    histograms: Object.fromEntries([...histograms].map(([name, counts]) => [name, toBuckets(counts)])),
-  }
 }
 
 /** Returns the metrics of a queue. The series do not say the host, and GitHub compares names without case. */
