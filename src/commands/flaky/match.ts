@@ -78,7 +78,9 @@ const filesArgument: Input<ReadReports> = {
       const file = path === '-' ? 'standard input' : path
       const documents = await parseJUnit(openInput(path, context), file, !isNamed)
       if (documents === undefined) others++
-      else reports.push(...documents.map((document, index) => toReport(document, file, index)))
+      else
+        for (const [index, document] of documents.entries())
+          reports.push({ ...document, file: index === 0 ? file : `${file}, document ${index + 1}` })
     }
     if (reports.length === 0)
       throw usageError(`${paths.join(', ')} contains no JUnit XML file.`, describeOthers(others))
@@ -91,30 +93,24 @@ const isHidden = (path: string): boolean => /(^|[\\/])\.[^\\/]*$/.test(path)
 const describeOthers = (count: number): string =>
   `${pluralize(count, 'other XML file')} ${count === 1 ? 'was' : 'were'} left out: the root element is not <testsuites> or <testsuite>.`
 
-/** Names the second document of a file and those after it by their number. */
-const toReport = (document: JUnitResults, file: string, index: number): Report => ({
-  ...document,
-  file: index === 0 ? file : `${file}, document ${index + 1}`,
-})
-
 function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdict {
   if (test === undefined) return complete ? 'new' : 'unknown'
   return isQuarantined ? 'quarantined' : 'known'
 }
 
 const toRecord = (
-  match: TestMatch,
+  { failed, test, isInWindow = true }: Pick<TestMatch, 'failed'> & Partial<TestMatch>,
   verdict: Verdict,
   { redact }: Cli['secrets'],
 ): Infer<typeof matchRecord> => ({
   verdict,
   // A table may cut a name, and the redactor would not recognize a part of a secret.
-  name: redact(match.failed.name),
-  classname: match.failed.classname ?? null,
-  parent: match.failed.suite ?? null,
-  file: match.failed.file ?? getString(match.test, 'file_path') ?? null,
-  test: match.test ?? null,
-  ...(match.isInWindow ? {} : { inWindow: false }),
+  name: redact(failed.name),
+  classname: failed.classname ?? null,
+  parent: failed.suite ?? null,
+  file: failed.file ?? getString(test, 'file_path') ?? null,
+  test: test ?? null,
+  ...(isInWindow ? {} : { inWindow: false }),
 })
 
 const matchColumns = columns(
@@ -140,12 +136,6 @@ const screenColumns = (rates: RateFormat): readonly Column[] => [
 /** Whether a report has no test cases, and neither says so nor may be so. */
 const isUnexplained = ({ cases, saysEmpty }: Report, allowEmpty: boolean): boolean =>
   cases === 0 && !saysEmpty && !allowEmpty
-
-async function logEmpty(report: Report, allowEmpty: boolean, { logger }: Cli): Promise<void> {
-  const message = `${report.file} contains no test cases.`
-  if (isUnexplained(report, allowEmpty)) await logger.warn(message)
-  else await logger.info(message)
-}
 
 /** Throws an error if a report is that of a run that did not finish, or if no report has a test case. */
 async function checkWhole(
@@ -248,10 +238,13 @@ export const definition = command({
     if (others > 0) await logger.info(describeOthers(others))
     for (const { file, remarks } of reports)
       for (const remark of remarks) await logger.warn(`${file}: ${remark}.`)
-    for (const report of reports) if (report.cases === 0) await logEmpty(report, allowEmpty, cli)
+    for (const report of reports.filter(({ cases }) => cases === 0)) {
+      const message = `${report.file} contains no test cases.`
+      if (isUnexplained(report, allowEmpty)) await logger.warn(message)
+      else await logger.info(message)
+    }
     const failed = mergeTests(reports.flatMap(report => report.failed))
     const passedLater = failed.filter(test => test.passedLater)
-    const flaky = retried === 'pass' ? passedLater : []
     const { take: takeAny, matches } = createMatcher(
       retried === 'pass' ? failed.filter(test => !test.passedLater) : failed,
     )
@@ -260,22 +253,22 @@ export const definition = command({
       rates.see(test)
       if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
     }
-    if (cli.options.dryRun && matches().length > 0) return printSearch(values, cli)
+    if (cli.options.dryRun && matches.length > 0) return printSearch(values, cli)
     const toleratesOutage = onUnavailable === 'pass'
     // Without failures nothing is read.
     const end =
-      matches().length === 0 ? undefined : await readFailingTests(cli, values, { take, toleratesOutage })
+      matches.length === 0 ? undefined : await readFailingTests(cli, values, { take, toleratesOutage })
     const isExcused = end?.failure !== undefined && isOutage(end.failure) && toleratesOutage
     const complete = end?.complete ?? true
-    const isUnmatched = matches().some(({ test }) => test === undefined)
+    const isUnmatched = matches.some(({ test }) => test === undefined)
     if (isUnmatched && !windowOnly && end?.failure === undefined)
       await readUnhealthyTests(cli, values, test => take(test, false))
 
     const records = [
-      ...matches().map(match => toRecord(match, toVerdict(match, complete), cli.secrets)),
-      ...createMatcher(flaky)
-        .matches()
-        .map(match => toRecord(match, 'flaky', cli.secrets)),
+      ...matches.map(match => toRecord(match, toVerdict(match, complete), cli.secrets)),
+      ...(retried === 'pass' ? passedLater : []).map(test =>
+        toRecord({ failed: test }, 'flaky', cli.secrets),
+      ),
     ]
     const withVerdict = (verdict: Verdict) => records.filter(record => record.verdict === verdict)
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, withVerdict(verdict).length]))
@@ -284,7 +277,7 @@ export const definition = command({
     await printer.print({
       records: tests,
       document: listed => ({
-        counts: { failed: matches().length, ...counts },
+        counts: { failed: matches.length, ...counts },
         tests: listed,
         window: windowOf(range, complete),
       }),
@@ -292,15 +285,15 @@ export const definition = command({
       screen: () => ({ columns: screenColumns(rates), rows: tests }),
     })
     if (end !== undefined && end.pages > 0) await logNotes(end, cli)
-    const notInWindow = matches().filter(({ isInWindow }) => !isInWindow).length
+    const notInWindow = matches.filter(({ isInWindow }) => !isInWindow).length
     if (notInWindow > 0)
       await logger.info(
         `${pluralize(notInWindow, 'failed test')} ${notInWindow === 1 ? 'is' : 'are'} known to be flaky or broken, but had not failed in this range before.`,
       )
-    const otherClasses = describeOtherClasses(matches())
+    const otherClasses = describeOtherClasses(matches)
     if (otherClasses !== undefined) await logger.info(otherClasses)
     if (passedLater.length > 0) await logger.info(describeRetried(passedLater.length, retried))
-    if (matches().length === 0) await logger.info('No failed tests.')
+    if (matches.length === 0) await logger.info('No failed tests.')
 
     if (withVerdict('unknown').length > 0 && !isExcused) throw incompleteListError(end ?? {}, cli.command)
     if (end?.isBroken === true && !isExcused) await logger.info(incompleteListError(end).message)
@@ -314,24 +307,23 @@ export const definition = command({
         )
       return 0
     }
-    if (knownTests > 0)
-      throw new MergeqError(
-        'check-failed',
-        `${cli.command}: ${formatInteger(newTests + knownTests)} of ${pluralize(matches().length, 'failed test')} ${newTests + knownTests === 1 ? 'is' : 'are'} not quarantined.`,
-        {
-          hint: 'Fix the failures, or quarantine the tests. To pass all tests that are known to fail, add --allow known.',
-          isShown: cli.results === 'screen',
-        },
-      )
     const when = describeWhen(range, values.until === undefined, values.since)
     const isWide = range.end - range.start >= parseDuration(widerRange)
+    const [problem, hint] =
+      knownTests > 0
+        ? [
+            'not quarantined',
+            'Fix the failures, or quarantine the tests. To pass all tests that are known to fail, add --allow known.',
+          ]
+        : [
+            `new (did not fail ${when})`,
+            `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.`,
+          ]
+    const refused = newTests + knownTests
     throw new MergeqError(
       'check-failed',
-      `${cli.command}: ${formatInteger(newTests)} of ${pluralize(matches().length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
-      {
-        hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.`,
-        isShown: cli.results === 'screen',
-      },
+      `${cli.command}: ${formatInteger(refused)} of ${pluralize(matches.length, 'failed test')} ${refused === 1 ? 'is' : 'are'} ${problem}.`,
+      { hint, isShown: cli.results === 'screen' },
     )
   },
 })

@@ -3,13 +3,14 @@ import type { FailedTest } from './junit-document.ts'
 
 export interface TestMatch {
   readonly failed: FailedTest
-  test: JsonObject | undefined
+  /** The most similar test of the service so far. */
+  test?: JsonObject
   similarity: number
   /** Whether every test of the service that matches equally well is quarantined. */
   isQuarantined: boolean
   isInWindow: boolean
   /** The class of a test of the service that has the same name, file and suite, but another class. */
-  otherClass: string | undefined
+  otherClass?: string | undefined
 }
 
 /** Normalizes white space and accents, so that names that look equal are equal. */
@@ -40,13 +41,7 @@ function isSameFile(path: string | undefined, otherPath: string | undefined): bo
   return shorter.length === longer.length || shorter.length > 1 ? true : undefined
 }
 
-interface Comparison {
-  readonly sameClass: boolean | undefined
-  readonly sameSuite: boolean | undefined
-  readonly sameFile: boolean | undefined
-}
-
-const compare = (failed: FailedTest, test: JsonObject): Comparison => ({
+const compare = (failed: FailedTest, test: JsonObject) => ({
   sameClass: isSameText(failed.classname, getString(test, 'classname')),
   sameSuite: isSameText(failed.suite, getString(test, 'parent')),
   sameFile: isSameFile(failed.file, getString(test, 'file_path')),
@@ -60,8 +55,11 @@ const isText = (text: string | undefined): boolean => normalizeText(text) !== ''
  * suite is enough only where neither side has more; node:test has one class for all tests, so a class is enough only
  * with a suite or where neither side has one.
  */
-function similarityOf(failed: FailedTest, test: JsonObject, compared: Comparison): number {
-  const { sameClass, sameSuite, sameFile } = compared
+function similarityOf(
+  failed: FailedTest,
+  test: JsonObject,
+  { sameClass, sameSuite, sameFile }: ReturnType<typeof compare>,
+): number {
   const results = [sameClass, sameSuite, sameFile]
   if (results.includes(false)) return 0
   const hasSuite = isText(failed.suite) || isText(getString(test, 'parent'))
@@ -88,21 +86,12 @@ export function mergeTests(failedTests: readonly FailedTest[]): readonly FailedT
 /** The most similar test counts; a failed test is quarantined only if all equally similar tests are. */
 export function createMatcher(failedTests: readonly FailedTest[]) {
   const matches = failedTests.map(
-    (failed): TestMatch => ({
-      failed,
-      test: undefined,
-      similarity: 0,
-      isQuarantined: false,
-      isInWindow: true,
-      otherClass: undefined,
-    }),
+    (failed): TestMatch => ({ failed, similarity: 0, isQuarantined: false, isInWindow: true }),
   )
   const byName = new Map<string, TestMatch[]>()
   for (const match of matches) {
     const name = normalizeText(match.failed.name)
-    const named = byName.get(name) ?? []
-    named.push(match)
-    byName.set(name, named)
+    byName.set(name, [...(byName.get(name) ?? []), match])
   }
   return {
     /** A test that did not fail in the range counts only where no other is similar. */
@@ -121,6 +110,6 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
         if (isBetter || endsQuarantine) Object.assign(match, { test, similarity, isQuarantined, isInWindow })
       }
     },
-    matches: (): readonly TestMatch[] => matches,
+    matches,
   }
 }

@@ -166,7 +166,7 @@ describe('which test of the service a failed test is', () => {
   const found = (failed: Partial<FailedTest>, tests: readonly JsonObject[]) => {
     const matching = createMatcher([{ ...adds, ...failed }])
     for (const test of tests) matching.take({ name: 'adds', ...test })
-    const [match] = matching.matches()
+    const [match] = matching.matches
     return match?.test === undefined ? 'new' : `${match.test.id}${match.isQuarantined ? ' quarantined' : ''}`
   }
   const one = (more: JsonObject): JsonObject => ({ id: 'one', ...more })
