@@ -120,7 +120,7 @@ const quarantinedTestsPage = defineOperation({
 })
 
 /** Lists the flaky or the broken tests of a repository (docs/reference/service.md, "list-unhealthy-tests"). */
-export const unhealthyTestsPage = defineOperation({
+const unhealthyTestsPage = defineOperation({
   route: 'POST /flaky-tests/list-unhealthy-tests',
   summary: 'Lists the flaky and broken tests of a repository.',
   isHostedOnly: true,

@@ -89,10 +89,10 @@ async function countOthers(
 ): Promise<number | undefined> {
   if (values.minFailureRate !== undefined) return undefined
   let count = 0
-  const { isAvailable } = await readUnhealthyTests(cli, values, test => {
+  const isListed = await readUnhealthyTests(cli, values, test => {
     if (!ids.has(idOf(test))) count++
   })
-  return isAvailable ? count : undefined
+  return isListed ? count : undefined
 }
 
 const describeOthers = (count: number): string =>
@@ -177,13 +177,11 @@ export const definition = command({
     const tests: JsonObject[] = []
     let ignored = 0
     const toleratesOutage = onUnavailable === 'pass'
-    const end = await readFailingTests(cli, values, {
-      toleratesOutage,
-      take(test) {
-        if (baseline.has(idOf(test))) ignored++
-        else tests.push(test)
-      },
-    })
+    const take = (test: JsonObject) => {
+      if (baseline.has(idOf(test))) ignored++
+      else tests.push(test)
+    }
+    const end = await readFailingTests(cli, values, take, toleratesOutage)
     const { failure, isBroken, complete } = end
     const ids = new Set([...baseline, ...tests.map(idOf)])
     const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, values, cli)

@@ -256,8 +256,7 @@ export const definition = command({
     if (cli.options.dryRun && matches.length > 0) return printSearch(values, cli)
     const toleratesOutage = onUnavailable === 'pass'
     // Without failures nothing is read.
-    const end =
-      matches.length === 0 ? undefined : await readFailingTests(cli, values, { take, toleratesOutage })
+    const end = matches.length === 0 ? undefined : await readFailingTests(cli, values, take, toleratesOutage)
     const isExcused = end?.failure !== undefined && isOutage(end.failure) && toleratesOutage
     const complete = end?.complete ?? true
     const isUnmatched = matches.some(({ test }) => test === undefined)

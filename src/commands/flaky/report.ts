@@ -283,7 +283,7 @@ export const definition = command({
     const listed = { ...values, sort }
     if (cli.options.dryRun) return printSearch(listed, cli)
     const tests: JsonObject[] = []
-    const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
+    const end = await readFailingTests(cli, listed, test => tests.push(test))
     const isPast = values.until !== undefined
     const report = {
       tests,

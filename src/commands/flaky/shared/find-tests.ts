@@ -62,10 +62,8 @@ export async function findTests(
   request: FailingTests,
 ): Promise<readonly string[]> {
   const searches = texts.map(text => ({ text, ...createSearch(text) }))
-  const end = await readFailingTests(cli, request, {
-    take(test) {
-      for (const search of searches) search.take(test)
-    },
+  const end = await readFailingTests(cli, request, test => {
+    for (const search of searches) search.take(test)
   })
   if (!end.complete) throw incompleteListError(end, cli.command)
   return searches.map(({ text, found }) => onlyMatch(text, found(), request, cli))

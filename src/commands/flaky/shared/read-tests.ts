@@ -1,14 +1,8 @@
 import { type ListEnd, readList, readToEnd } from '../../../api/list.ts'
 import type { ParamValues } from '../../../api/operation.ts'
 import { ownRecord } from '../../../api/operations/fields.ts'
-import {
-  failingTestsPage,
-  listFailingTests,
-  listUnhealthyTests,
-  unhealthyTestsPage,
-} from '../../../api/operations/tests.ts'
-import { addedFields } from '../../../api/request.ts'
-import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../../base/errors.ts'
+import { listFailingTests, listUnhealthyTests } from '../../../api/operations/tests.ts'
+import { isNotFound, isOutage, isPermanent, type MergeqError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { flag, flagName, option } from '../../../command/inputs.ts'
@@ -32,17 +26,15 @@ export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
   complete,
 })
 
-interface FailingTestsReading {
-  take(test: JsonObject): void
-  /** Whether an unavailable service is no error even if nothing could be read. */
-  readonly toleratesOutage?: boolean
-}
-
-/** Throws the error of a signal, and the one because of which nothing could be read. */
+/**
+ * Throws the error of a signal, and the one because of which nothing could be read, unless it is an outage that is
+ * tolerated.
+ */
 export async function readFailingTests(
   cli: Cli,
   values: FailingTests,
-  { take, toleratesOutage = false }: FailingTestsReading,
+  take: (test: JsonObject) => void,
+  toleratesOutage = false,
 ): Promise<ListEnd> {
   const list = listFrom(cli, listFailingTests, values)
   const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
@@ -70,17 +62,8 @@ export const onUnavailableOption = option(
   { default: 'fail' },
 )
 
-/** The members of a body that say which tests a list is about. */
-const sharedMembers: readonly string[] = ['repo', 'org_url_slug']
-
-interface UnhealthyTestsEnd {
-  readonly isAvailable: boolean
-  /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
-  readonly problem?: string | undefined
-}
-
 /**
- * Reads the flaky and the broken tests, also those that did not fail lately, where the service lists them
+ * Reads the flaky and the broken tests, also those that did not fail lately, and returns whether the service lists them
  * (docs/reference/service.md, "list-unhealthy-tests"). Logs a note if the list could not be read completely.
  * Throws only errors that every read would have, such as a rejected token.
  */
@@ -88,33 +71,13 @@ export async function readUnhealthyTests(
   cli: Cli,
   values: UnhealthyTests,
   take: (test: JsonObject) => void,
-): Promise<UnhealthyTestsEnd> {
-  const end = await readUnhealthyPages(cli, values, take)
-  if (end.problem !== undefined)
-    await cli.logger.info(`The list of flaky and broken tests is incomplete: ${end.problem}.`)
-  return end
-}
-
-async function readUnhealthyPages(
-  cli: Cli,
-  values: UnhealthyTests,
-  take: (test: JsonObject) => void,
-): Promise<UnhealthyTestsEnd> {
+): Promise<boolean> {
   const list = listFrom(cli, listUnhealthyTests, values)
-  const client = cli.client()
-  const fields = addedFields(client, failingTestsPage).filter(({ path: [member = ''] }) =>
-    sharedMembers.includes(member),
-  )
-  const added = { route: unhealthyTestsPage.route, fields }
-  const problemOf = (failure: MergeqError) => {
-    if (isPermanent(failure)) throw failure
-    return failure.message.replace(/\.$/, '')
-  }
-  try {
-    const { failure, problem } = await readToEnd(readList({ ...client, added }, list), take)
-    return { isAvailable: true, problem: failure === undefined ? problem : problemOf(failure) }
-  } catch (error) {
-    const failure = failureOrThrow(error)
-    return { isAvailable: false, ...(isNotFound(failure) ? {} : { problem: problemOf(failure) }) }
-  }
+  const end = await readToEnd(readList(cli.client(), list, { tolerates: () => true }), take)
+  const { failure, pages, problem = failure?.message.replace(/\.$/, '') } = end
+  if (failure !== undefined && isPermanent(failure)) throw failure
+  const hasNoList = pages === 0 && failure !== undefined && isNotFound(failure)
+  if (problem !== undefined && !hasNoList)
+    await cli.logger.info(`The list of flaky and broken tests is incomplete: ${problem}.`)
+  return pages > 0
 }
