@@ -27,25 +27,17 @@ import {
   windowRecord,
 } from './shared/read-tests.ts'
 
-const baselineError = (location: string, problem: string) =>
-  usageError(
-    `${location}: ${problem}`,
-    'A baseline is a list of test IDs, or the output of flaky list --json.',
-  )
-
 /** Returns the IDs, in lower case, in a document of `flaky list`, a record of it, an ID, or a list of these. */
 function collectIds(value: Json | undefined, location: string): readonly string[] {
-  if (value === undefined) throw baselineError(location, 'invalid JSON.')
-  if (typeof value === 'string') {
-    if (!isUuid(value)) throw baselineError(location, `'${value}' is not a test ID.`)
-    return [value.toLowerCase()]
-  }
   const tests = isObject(value) ? value.tests : value
   if (Array.isArray(tests)) return tests.flatMap(test => collectIds(test, location))
-  if (!isObject(value)) throw baselineError(location, 'not a test ID or a test record.')
-  const id = getString(value, 'id')
-  if (id === undefined) throw baselineError(location, 'the test record has no ID.')
-  return [id.toLowerCase()]
+  const id = typeof value === 'string' ? value : getString(value, 'id')
+  if (id !== undefined && (isUuid(id) || isObject(value))) return [id.toLowerCase()]
+  const problem = typeof value === 'string' ? `'${value}' is not a test ID` : 'not a test ID or a test record'
+  throw usageError(
+    `${location}: ${problem}.`,
+    'A baseline is a list of test IDs, or the output of flaky list --json.',
+  )
 }
 
 /**
@@ -117,24 +109,19 @@ const maxOption = option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than
   example: '10',
 })
 
-interface Counted {
-  readonly failing: number
-  readonly max: number
-  /** How many failing tests the baseline has. */
-  readonly ignored: number
-  /** Whether the gate passes because the service is unavailable. */
-  readonly isExcused: boolean
-}
-
-/** Says what the gate has counted: `12 tests failed, over the limit of 10; 3 ignored by the baseline`. */
+/**
+ * Says what the gate has counted: `12 tests failed, over the limit of 10; 3 ignored by the baseline`. It is excused if it
+ * passes because the service is unavailable.
+ */
 function describeVerdict(
   { pages, isBroken }: ListEnd,
-  { failing, max, ignored, isExcused }: Counted,
+  { failing, max, baseline }: Pick<Infer<typeof verdictRecord>, 'failing' | 'max' | 'baseline'>,
+  isExcused: boolean,
 ): string {
   const isExceeded = failing > max
   const limit = `${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
   const reasons = [pages > 0 ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']
-  if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
+  if (baseline > 0) reasons.push(`${formatInteger(baseline)} ignored by the baseline`)
   if (isBroken && !isExceeded)
     reasons.push(
       isExcused
@@ -194,12 +181,11 @@ export const definition = command({
     // A list that was cut does not show all failures.
     const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage && end.pages === 0
     const ok = !isExceeded && (!isBroken || isExcused)
-    const reason = describeVerdict(end, { failing, max, ignored, isExcused })
+    const counts = { failing, max, baseline: ignored }
+    const reason = describeVerdict(end, counts, isExcused)
     const verdict: Infer<typeof verdictRecord> = {
       ok,
-      failing,
-      max,
-      baseline: ignored,
+      ...counts,
       complete,
       reason,
       ...(others === undefined ? {} : { notInWindow: others }),

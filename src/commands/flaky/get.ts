@@ -25,17 +25,8 @@ import { duration, text } from '../../values/types.ts'
 import { findTests, searchRequest, testSummary } from './shared/find-tests.ts'
 import { printSearch } from './shared/read-tests.ts'
 
-interface Failure {
-  readonly title: string
-  readonly head: string
-  readonly text: string
-}
-
 /** How often each failure occurred and when last, and its summary. */
-const failuresOf = (
-  test: JsonObject,
-  formatDate: (date: string) => string = date => date,
-): readonly Failure[] =>
+const failuresOf = (test: JsonObject, formatDate = (date: string) => date) =>
   getArray(test, 'most_common_failures').map((failure, index) => {
     const count = getNumber(failure, 'occurrence_count')
     const last = getString(failure, 'last_occurrence')
@@ -102,7 +93,10 @@ function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
 const maxFailureLines = 40
 
 /** Returns a failure as an empty line, a line that introduces it, and its text, indented and cut. */
-function failureBlock({ title, head, text }: Failure, { host, secrets }: Cli): readonly StyledLine[] {
+function failureBlock(
+  { title, head, text }: ReturnType<typeof failuresOf>[number],
+  { host, secrets }: Cli,
+): readonly StyledLine[] {
   const lines = sanitizeLines(text).trim().split('\n')
   const shown = lines
     .slice(0, maxFailureLines)

@@ -18,16 +18,16 @@ import {
 import { truncateCell } from '../../output/text-width.ts'
 import { columns as outputColumns } from '../../output/view.ts'
 import { formatInteger, pluralize } from '../../values/format.ts'
-import { describeInWords } from '../../values/time-range.ts'
+import { describeInWords, type TimeRange } from '../../values/time-range.ts'
 import { choice, type Type } from '../../values/types.ts'
 import { csvColumns, testTitle } from './shared/columns.ts'
-import { logNotes, printSearch, rangeOf, readFailingTests, windowOf } from './shared/read-tests.ts'
+import { logNotes, printSearch, rangeOf, readFailingTests } from './shared/read-tests.ts'
 
 interface FailingTestReport {
   readonly tests: readonly JsonObject[]
   readonly complete: boolean
-  readonly start: string
-  readonly end: string
+  readonly range: TimeRange
+  /** Whether the range ended before now. */
   readonly isPast: boolean
   readonly owner?: string | undefined
   readonly listCommand: string
@@ -48,8 +48,6 @@ export const renderReport = (
 
 /** The longest name and the longest message of an annotation, in columns. */
 const [maxNameLength, maxMessageLength] = [200, 1_000]
-
-const maxUrlLength = 1_000
 
 const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
 
@@ -75,7 +73,7 @@ const columns = [
 ] as const
 
 function renderMarkdown(
-  { tests, complete, start, end, isPast, owner, listCommand }: FailingTestReport,
+  { tests, complete, range, isPast, owner, listCommand }: FailingTestReport,
   limit: number,
   by: 'owner' | undefined,
 ): string {
@@ -83,7 +81,7 @@ function renderMarkdown(
   const quarantined = tests.filter(isQuarantined).length
   const ofOwner = owner === undefined ? '' : ` of ${markdownText(truncateName(owner))}`
   const parts = [
-    `### ${pluralize(tests.length, 'failing test')}${ofOwner}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords({ start: Date.parse(start), end: Date.parse(end) }, false)}.`,
+    `### ${pluralize(tests.length, 'failing test')}${ofOwner}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords(range, false)}.`,
     isPast ? ` ${notOfRange}` : '',
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
@@ -91,7 +89,7 @@ function renderMarkdown(
   else {
     const shown = tests.slice(0, limit)
     if (shown.length > 0) parts.push(renderTable(shown, rates))
-    if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit, listCommand)}\n`)
+    if (tests.length > limit) parts.push(`\n${notShown(tests.length - limit)} ${listAdvice(listCommand)}\n`)
   }
   return parts.join('')
 }
@@ -126,9 +124,6 @@ const notShown = (omitted: number): string =>
 
 const listAdvice = (listCommand: string): string => `To list all tests, run \`${listCommand}\`.`
 
-const omittedNote = (omitted: number, listCommand: string): string =>
-  `${notShown(omitted)} ${listAdvice(listCommand)}`
-
 function renderMarkdownRow(test: JsonObject, rates: RateFormat): string {
   const cells = [
     markdownLink(truncateName(nameOf(test)), getString(test, 'html_url')),
@@ -151,7 +146,7 @@ const markdownText = (value: Json | undefined): string =>
 /** Returns a Markdown link, or the text alone when the address is not a web address. */
 function markdownLink(text: string, address = ''): string {
   const { protocol, href } = parseUrl(address) ?? { protocol: '', href: '' }
-  if (!/^https?:$/.test(protocol) || href.length > maxUrlLength) return markdownText(text)
+  if (!/^https?:$/.test(protocol)) return markdownText(text)
   return `[${markdownText(text)}](${href.replace(/[^\w/:.?&=#%+,~-]|:(?=:)|#(?=#)/g, percentEncode)})`
 }
 
@@ -167,7 +162,7 @@ function createAnnotations(
   const notes = [
     ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
     ...(isPast ? [notOfRange] : []),
-    ...(omitted > 0 ? [omittedNote(omitted, listCommand)] : []),
+    ...(omitted > 0 ? [`${notShown(omitted)} ${listAdvice(listCommand)}`] : []),
   ]
   return [
     ...tests.slice(0, limit).map(test => createAnnotation(test, rates)),
@@ -215,16 +210,14 @@ function checkOutput(format: ReportFormat, cli: Cli): void {
   const { args, options } = cli
   if (options.fields.length > 0)
     throw usageError('A report does not support --fields.', 'To choose the columns, use flaky list.')
-  const isOutputTyped = args.has('--json') || args.has('--output')
-  if (!isOutputTyped || options.format.name === format) return
-  if (isCsv(cli)) {
-    if (!args.has('--format')) return
+  if (isCsv(cli) && args.has('--format'))
     throw usageError(`--format ${format} cannot be CSV.`, 'Use only one of --format and --output.')
-  }
-  throw usageError(
-    `A report does not support --output ${options.format.name}.`,
-    `Use --format with one of: ${formats.join(', ')}, or --output csv. ${jsonHint}`,
-  )
+  const isOutputTyped = args.has('--json') || args.has('--output')
+  if (isOutputTyped && ![format, 'csv'].includes(options.format.name))
+    throw usageError(
+      `A report does not support --output ${options.format.name}.`,
+      `Use --format with one of: ${formats.join(', ')}, or --output csv. ${jsonHint}`,
+    )
 }
 
 /** Whether CSV was typed; a report ignores `MERGEQ_OUTPUT`. */
@@ -288,7 +281,8 @@ export const definition = command({
     const report = {
       tests,
       isPast,
-      ...windowOf(rangeOf(listed, cli), end.complete),
+      range: rangeOf(listed, cli),
+      complete: end.complete,
       owner: values.owner,
       listCommand: listCommandOf(cli),
     }

@@ -62,8 +62,8 @@ test.each([
   ['--max 1 --limit 1', '', '--limit'],
   ['--max 1 --baseline no.txt', '', 'no.txt cannot be read'],
   ['--max 1 --baseline b', `${idOf(1)}\n<html>\n`, "b:2: '<html>' is not a test ID."],
-  ['--max 1 --baseline b', '{"tests":[{"id":', 'b:1: invalid JSON.'],
-  ['--max 1 --baseline b', '{"id":"x"}\n{"name":"y"}\n', 'b:2: the test record has no ID.'],
+  ['--max 1 --baseline b', '{"tests":[{"id":', 'b:1: not a test ID or a test record.'],
+  ['--max 1 --baseline b', '{"id":"x"}\n{"name":"y"}\n', 'b:2: not a test ID or a test record.'],
   ['--max 1 --baseline b', '[1]', 'b:1: not a test ID or a test record.'],
 ])('`flaky gate %s` with the baseline %j is a usage error', async (flags, b, message) => {
   expectUsageError(await gate(flags, { files: { b }, answer: pages(three) }), message)
