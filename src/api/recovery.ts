@@ -9,7 +9,6 @@ import {
 import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { joinList } from '../values/format.ts'
-import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
 import {
   type Operation,
@@ -28,7 +27,7 @@ import {
 import { buildRequest, type Request, sentObject } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type Exchange, exchange } from './send.ts'
-import type { RequestLimits, ServiceClient } from './service-client.ts'
+import type { Advice, RequestLimits, ServiceClient } from './service-client.ts'
 import { sentSeconds } from './service-clock.ts'
 
 interface UnconfirmedWrite {

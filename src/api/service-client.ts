@@ -7,9 +7,9 @@ import type { Traffic } from '../http/traffic.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { minSecretLength } from '../values/limits.ts'
+import type { PullRequest } from '../values/pull-request.ts'
 import { sandboxToken } from '../values/scenario-names.ts'
-import type { Advice } from './advice.ts'
-import type { AddedFields, NameOf } from './operation.ts'
+import type { AddedFields, NameOf, Resource } from './operation.ts'
 import type { ServiceTime } from './service-time.ts'
 import type { WaitTime } from './wait-time.ts'
 
@@ -26,6 +26,25 @@ export interface RequestLimits {
   readonly maxRetries?: number
   /** Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change. */
   timeout?(usual: number): number
+}
+
+export interface RefusedRequest {
+  readonly operation: string
+  /** Undefined for a request that was not sent because its body is too large. */
+  readonly status: number | undefined
+  readonly resource: Resource
+  /** Where the token came from; undefined when none was sent. */
+  readonly token?: string | undefined
+}
+
+/** What the caller advises in its own words, such as commands to run; undefined leaves a neutral hint. */
+export interface Advice {
+  afterRefusal(request: RefusedRequest): string | undefined
+  /** Returns what to run to see the state of what changes are about. */
+  toInspect(resources: readonly Resource[]): readonly string[]
+  toCancel(pullRequests: readonly PullRequest[]): readonly string[]
+  toWait(pullRequests: readonly PullRequest[]): readonly string[]
+  toSubmit(pullRequest: PullRequest): string
 }
 
 /** What a call of the service needs from its caller, the command line or the library. */

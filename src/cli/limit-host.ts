@@ -1,6 +1,5 @@
 // The time limit of what a command does besides its requests: git, standard input, prompts, and the programs of the user.
-import { limitPrograms } from '../api/limit-programs.ts'
-import { timeIsOver, type WaitTime } from '../api/wait-time.ts'
+import { limitPrograms, timeIsOver, type WaitTime } from '../api/wait-time.ts'
 import { usageError, withName } from '../base/errors.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host, InputLimit } from '../host/host.ts'

@@ -1,6 +1,6 @@
-import type { Advice, RefusedRequest } from '../api/advice.ts'
 import type { Resource } from '../api/operation.ts'
 import type { OperationName } from '../api/operations/index.ts'
+import type { Advice, RefusedRequest } from '../api/service-client.ts'
 import { newSubmissionNote } from '../domain/states.ts'
 import { type CommandLine, commandLinesByQueue } from '../values/suggested-command.ts'
 

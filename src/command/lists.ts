@@ -4,6 +4,7 @@ import {
   type ListEnd,
   type ListPage,
   type ReadOptions,
+  rangeEnd,
   readList,
 } from '../api/list.ts'
 import type { List, ListOperation, Params, ParamValues } from '../api/operation.ts'
@@ -77,7 +78,6 @@ export async function runList<P extends Params>(
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
   const { dryRun } = cli.options
-  const { rangeEnd } = await import('../api/range-end.ts')
   const now = dryRun ? undefined : await rangeEnd(cli.client(), operation, values)
   const list = listFrom(cli, operation, values, now)
   if (dryRun) return printFirstPage(list, cli)

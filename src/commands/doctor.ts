@@ -1,7 +1,6 @@
 import { type Infer, list, oneOf, ownRecord, usual } from '../api/operations/fields.ts'
-import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { getMergeQueueMetrics, getServiceStatus } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { getServiceStatus } from '../api/operations/status.ts'
 import { failingTestsPage } from '../api/operations/tests.ts'
 import { exitCodeOf, isMergeqError } from '../base/errors.ts'
 import { memoize } from '../base/scheduling.ts'

@@ -1,4 +1,4 @@
-import type { Advice } from '../api/advice.ts'
+import type { Advice } from '../api/service-client.ts'
 
 /** The advice of the library: what to call next. After a refusal, the neutral hint stays. */
 export const libraryAdvice: Advice = {

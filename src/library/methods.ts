@@ -1,5 +1,5 @@
 import { callOperation } from '../api/call.ts'
-import { incompleteListError, type ListEnd, readList } from '../api/list.ts'
+import { incompleteListError, type ListEnd, rangeEnd, readList } from '../api/list.ts'
 import {
   type BodyOverride,
   checkOverrides,
@@ -12,7 +12,6 @@ import {
   type ParamValues,
 } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
-import { rangeEnd } from '../api/range-end.ts'
 import { completeCommit, findTargetsCommit } from '../api/reads/head-commit.ts'
 import { resourceOf } from '../api/request.ts'
 import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'

@@ -3,7 +3,6 @@ import { conclusions } from './conclusions.ts'
 import { metricsOperations } from './metrics.ts'
 import { pullRequestOperations, pullRequestRequests } from './pull-requests.ts'
 import { queueOperations } from './queues.ts'
-import { statusOperations } from './status.ts'
 import { testRunOperations, testRunRequests } from './testing-results.ts'
 import { testOperations, testRequests } from './tests.ts'
 
@@ -14,7 +13,6 @@ const requests = {
   ...metricsOperations,
   ...testRunRequests,
   ...testRequests,
-  ...statusOperations,
 }
 
 export type RequestName = keyof typeof requests
@@ -35,7 +33,6 @@ export const clientOperations = {
   ...metricsOperations,
   ...testRunOperations,
   ...testOperations,
-  ...statusOperations,
   ...conclusions,
 }
 

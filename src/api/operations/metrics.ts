@@ -13,7 +13,13 @@ import {
 import { repository, text } from '../../values/types.ts'
 import { maxMetricsSize } from '../limits.ts'
 import { defineOperation, param } from '../operation.ts'
-import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
+import {
+  type DecodedResponse,
+  isWebPage,
+  type ResponseDecoder,
+  recordDecoder,
+  webPageError,
+} from '../response.ts'
 import { type Infer, sampleRecord } from './fields.ts'
 import type { queueSummaryRecord } from './records.ts'
 
@@ -154,4 +160,14 @@ export function queueSummary(
   return { repo: name, branch, depth, testing, merged, failed, notReady }
 }
 
-export const metricsOperations = { getMergeQueueMetrics }
+export const getServiceStatus = defineOperation({
+  route: 'GET /status',
+  summary: 'Reads the health of the service; needs no token.',
+  isHostedOnly: true,
+  isPublic: true,
+  params: {},
+  decoder: recordDecoder(status => status),
+  errors: { subject: 'the status of the service' },
+})
+
+export const metricsOperations = { getMergeQueueMetrics, status: getServiceStatus }

@@ -1,7 +1,6 @@
 import { callOperation, readIfFound } from '../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, getServiceStatus, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getServiceStatus } from '../../api/operations/status.ts'
 import { failingTestsPage } from '../../api/operations/tests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import { compareClocks } from '../../api/service-time.ts'

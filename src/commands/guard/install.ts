@@ -1,5 +1,4 @@
-import { limitPrograms } from '../../api/limit-programs.ts'
-import { startWaitTime } from '../../api/wait-time.ts'
+import { limitPrograms, startWaitTime } from '../../api/wait-time.ts'
 import { failureOrThrow, MergeqError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'

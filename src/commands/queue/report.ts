@@ -1,7 +1,5 @@
-import { incompleteListError, type ListEnd, readToEnd } from '../../api/list.ts'
-import type { Infer } from '../../api/operations/fields.ts'
+import { incompleteListError, type ListEnd, rangeEnd, readToEnd } from '../../api/list.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { queueReportRecord, type reportedRange } from '../../api/operations/queue-report-record.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns, testingResultsPage, testRunRange } from '../../api/operations/testing-results.ts'
 import type { MergeqError } from '../../base/errors.ts'
@@ -18,7 +16,7 @@ import { type Queue, queueFieldsOf, queueName } from '../../values/repository.ts
 import { parseMoment, toIso } from '../../values/time.ts'
 import { formatDate, type TimeRange } from '../../values/time-range.ts'
 import { measures, shownMeasures, writtenMeasure } from './report/measures.ts'
-import { countResults, type RangeNumbers } from './report/numbers.ts'
+import { countResults, queueReportRecord, type RangeNumbers, type ReportedRange } from './report/numbers.ts'
 import { forSelectedQueues, printSelection, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 
 const measureColumns = columns(
@@ -120,7 +118,7 @@ const withLines = (
   ...notes.map(shown => ({ label: 'Note', shown })),
 ]
 
-const rangeRecord = ({ range, numbers, end }: ReadRange): Infer<typeof reportedRange> => ({
+const rangeRecord = ({ range, numbers, end }: ReadRange): ReportedRange => ({
   start: toIso(range.start),
   end: toIso(range.end),
   complete: end.complete,
@@ -230,7 +228,6 @@ export const definition = command({
       queue,
       file,
       async work(place) {
-        const { rangeEnd } = await import('../../api/range-end.ts')
         const now = await rangeEnd(cli.client(), listTestRuns, place)
         return readReport(place, rangeFrom(now), { now, maxPages }, cli)
       },

@@ -1,5 +1,4 @@
-import { findLineProblem } from '../../../api/target-line.ts'
-import { encodeTargets, type ImpactedTargets, TargetList } from '../../../api/target-list.ts'
+import { encodeTargets, findLineProblem, type ImpactedTargets, TargetList } from '../../../api/target-list.ts'
 import { usageError } from '../../../base/errors.ts'
 import { openInput } from '../../../command/input-files.ts'
 import { flagName, type InputContext } from '../../../command/inputs.ts'
