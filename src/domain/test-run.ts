@@ -30,12 +30,13 @@ export function readChecks(run: Json): readonly JsonObject[] {
   return [...checkRuns, ...statuses]
 }
 
+export const requiredStatuses = (run: JsonObject): readonly string[] =>
+  getArray(run, 'requiredStatuses').filter(name => typeof name === 'string')
+
 /** Returns the names of required statuses that no check of a test run has. */
 export function unreportedStatuses(run: JsonObject): readonly string[] {
   const reported = readChecks(run).map(({ name }) => name)
-  return getArray(run, 'requiredStatuses').flatMap(name =>
-    typeof name !== 'string' || reported.includes(name) ? [] : [name],
-  )
+  return requiredStatuses(run).filter(name => !reported.includes(name))
 }
 
 /** Whether a test run goes on, as far as it says. */

@@ -36,7 +36,7 @@ import {
   type PlanResults,
   printPlans,
 } from './shared/plan.ts'
-import { correctRecord, openRecordFile } from './shared/record-file.ts'
+import { openRecordFile } from './shared/record-file.ts'
 import { suggestUndo } from './shared/setting-changes.ts'
 
 /** The result of a queue. One that needs no change has no receipt. */
@@ -159,8 +159,8 @@ export const definition = command({
       return printPlans(reading, cli)
     }
     if (!yes && !canPrompt(cli)) throw promptError(cli)
-    const record = path === undefined ? undefined : await openRecordFile(path, cli)
-    const earlier = record === undefined ? [] : await readSettingsRecord(record, yes, cli)
+    const record = await openRecordFile(path, cli)
+    const earlier = await readSettingsRecord(record, yes, cli)
     const reading = await createPlans(items, includeState, cli)
     const { plans } = reading
     await checkDigest(reading, ifMatch, file)
@@ -187,26 +187,20 @@ export const definition = command({
       await checkDigest(again, await combineDigests({ ...reading, failures: [] }), file)
     }
     for (const plan of plans) if (!applicable.includes(plan)) failures.push(missingQueueError(plan))
-    if (record !== undefined && changedPlans.length > 0) {
-      await record.write(recordOfPlans(earlier, changedPlans))
-      await warnNotUndone(record.path, changedPlans, cli)
-    }
-    const options = { includesState: includeState, isRecorded: record !== undefined }
+    if (changedPlans.length > 0) await record.write(recordOfPlans(earlier, changedPlans))
+    if (path !== undefined) await warnNotUndone(path, changedPlans, cli)
+    const options = { includesState: includeState, isRecorded: path !== undefined }
     const applied = await applyPlans(applicable, options, cli)
     failures.push(...applied.failures)
-    if (record !== undefined && applied.changed.size < changedPlans.length) {
-      const corrected = recordOfPlans(
-        earlier,
-        changedPlans.filter(plan => applied.changed.has(plan)),
-      )
-      await correctRecord(record.write(corrected), 'It still names queues that were not changed.', cli)
-    }
-    if (record !== undefined && applied.changed.size > 0 && cli.messages === 'person')
+    const changed = changedPlans.filter(plan => applied.changed.has(plan))
+    if (changed.length < changedPlans.length)
+      await record.correct(recordOfPlans(earlier, changed), 'It still names queues that were not changed.')
+    if (path !== undefined && changed.length > 0 && cli.messages === 'person')
       await logger.info(
-        `To undo the changes, run: ${cli.settings.commandLine(['queue', 'apply', '-f', record.path], { repo: null, targetBranch: null })}`,
+        `To undo the changes, run: ${cli.settings.commandLine(['queue', 'apply', '-f', path], { repo: null, targetBranch: null })}`,
       )
-    else if (record !== undefined && changedPlans.length === 0)
-      await logger.info(`Nothing changes: ${record.path} was not written.`)
+    else if (path !== undefined && changedPlans.length === 0)
+      await logger.info(`Nothing changes: ${path} was not written.`)
     await printer.end()
     return reportErrors(failures, cli)
   },

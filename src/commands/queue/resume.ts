@@ -10,7 +10,7 @@ import { isSameState, stateWords } from '../../domain/states.ts'
 import { parseRepository, queueName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
 import { fileName } from '../../values/types.ts'
-import { correctRecord, openRecordFile } from './shared/record-file.ts'
+import { openRecordFile } from './shared/record-file.ts'
 import { isSettable, type SettableState, setQueueState } from './shared/states/change-one.ts'
 import {
   changeStates,
@@ -61,7 +61,7 @@ async function restoreStates(cli: Cli, path: string, yes: boolean): Promise<numb
     const at = toIso(cli.host.clock.now())
     const noted = rows.map(row => (restored.has(row) ? { restored: at, ...row } : row))
     if (path !== '-' && restored.size > 0)
-      await correctRecord(record.write(noted), 'The states are restored all the same.', cli)
+      await record.correct(noted, 'The states are restored all the same.')
   }
 }
 

@@ -24,8 +24,7 @@ import { queueChangeRecord, submitterFields } from '../../wait/records.ts'
 import { pollQueues, type QueuesView, type WatchedQueue } from '../../wait/watch-queues.ts'
 import { printSelection, selectQueuesToWait, severalQueues, unlessSeveral } from './shared/all-queues.ts'
 import { printQueue } from './shared/print-queue.ts'
-import { withActivity } from './watch/activity.ts'
-import { isLive, watchLive } from './watch/live.ts'
+import { isLive, watchLive, withActivity } from './watch/live.ts'
 import { createStreamView, heartbeatRecord, queueChangeColumns } from './watch/stream.ts'
 
 function checkOptions(heartbeat: number | undefined, isSeveral: boolean, { args, options }: Cli): void {

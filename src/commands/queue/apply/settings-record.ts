@@ -1,19 +1,16 @@
 import { usageError } from '../../../base/errors.ts'
 import type { Cli } from '../../../command/command.ts'
 import { joinList } from '../../../values/format.ts'
-import { parseRepository, queueFieldsOf, queueKey } from '../../../values/repository.ts'
+import { queueFieldsOf } from '../../../values/repository.ts'
 import { readQueueFiles } from '../shared/files/described-queues.ts'
 import type { QueueFile } from '../shared/files/queue-file.ts'
 import type { Plan } from '../shared/plan.ts'
-import type { RecordFile } from '../shared/record-file.ts'
+import { type RecordFile, recordKey } from '../shared/record-file.ts'
 
 type RecordedQueue = QueueFile & Required<Pick<QueueFile, 'repo' | 'targetBranch'>>
 
 const isRecorded = (file: QueueFile): file is RecordedQueue =>
   file.repo !== undefined && file.targetBranch !== undefined && file.defaults === false
-
-const keyOf = ({ repo, targetBranch }: RecordedQueue): string =>
-  `${parseRepository(repo).host.toLowerCase()} ${queueKey({ repo: parseRepository(repo), targetBranch })}`
 
 /** Throws a usage error for another file, and for an earlier record without --yes. */
 export async function readSettingsRecord(
@@ -21,7 +18,7 @@ export async function readSettingsRecord(
   yes: boolean,
   cli: Cli,
 ): Promise<readonly RecordedQueue[]> {
-  if (!wasThere) return []
+  if (path === undefined || !wasThere) return []
   if (!yes)
     throw usageError(
       `${path} already exists.`,
@@ -54,10 +51,10 @@ export function recordOfPlans(
   earlier: readonly RecordedQueue[],
   plans: readonly Plan[],
 ): readonly RecordedQueue[] {
-  const queues = new Map(earlier.map(file => [keyOf(file), file]))
+  const queues = new Map(earlier.map(file => [recordKey(file), file]))
   for (const plan of plans) {
     const record = recordOf(plan)
-    queues.set(keyOf(record), record)
+    queues.set(recordKey(record), record)
   }
   return [...queues.values()]
 }

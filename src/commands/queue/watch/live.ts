@@ -1,7 +1,10 @@
+import { readActivity, readTestedTogether } from '../../../api/reads/queue-activity.ts'
 import { exitCodeOf, toMergeqError } from '../../../base/errors.ts'
+import { getString } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { canPrompt } from '../../../command/confirm.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
+import { testSlots } from '../../../domain/queue-entries.ts'
 import {
   linkSpan,
   plainText,
@@ -16,9 +19,33 @@ import { elapsedSince, formatAge, formatAgo } from '../../../values/format.ts'
 import { urlOfPullRequest } from '../../../values/pull-request.ts'
 import type { Queue } from '../../../values/repository.ts'
 import type { QueueChange } from '../../../wait/queue-changes.ts'
-import type { QueueUpdate } from '../../../wait/queue-reader.ts'
+import type { QueueReader, QueueUpdate } from '../../../wait/queue-reader.ts'
 import type { QueuesView } from '../../../wait/watch-queues.ts'
 import { queueScreen } from '../shared/screen.ts'
+
+/** How long what the metrics say is shown before they are read again, in milliseconds. */
+const maxActivityAge = 60_000
+
+/** Also reads the metrics, not each time, and who is tested together, when others are under test. */
+export function withActivity(readQueue: QueueReader, values: Queue): QueueReader {
+  let activity: ReturnType<typeof readActivity> | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  let batches: Awaited<ReturnType<typeof readTestedTogether>>
+  let testedBefore = ''
+  return async (client, limits) => {
+    const now = client.host.clock.now()
+    if (now - readAt >= maxActivityAge) {
+      readAt = now
+      activity = readActivity(client, values)
+    }
+    const update = await readQueue(client, limits)
+    const { testing } = testSlots(update.queue)
+    const tested = testing.map(({ pr, record }) => `${pr} ${getString(record, 'stateChangedAt')}`).join()
+    if (tested !== testedBefore) batches = await readTestedTogether(update.queue, client, values)
+    testedBefore = tested
+    return { ...update, activity: { ...(await activity), batches } }
+  }
+}
 
 interface Departed {
   readonly pr: number

@@ -3,9 +3,9 @@ import { getString, parseJson } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { openInput } from '../../../../command/input-files.ts'
 import { isSameState, normalizeState } from '../../../../domain/states.ts'
-import { parseRepository, queueName, repositoryKey } from '../../../../values/repository.ts'
+import { parseRepository, queueName } from '../../../../values/repository.ts'
 import { readText } from '../../../../values/text.ts'
-import type { RecordFile } from '../record-file.ts'
+import { type RecordFile, recordKey } from '../record-file.ts'
 
 /** What a record has of a queue (docs/reference/cli.md, "Several queues"). */
 export interface RecordedChange {
@@ -18,9 +18,6 @@ export interface RecordedChange {
 }
 
 const recordMembers = ['repo', 'targetBranch', 'before', 'after', 'restored'] as const
-
-const keyOf = ({ repo, targetBranch }: RecordedChange): string =>
-  `${repositoryKey(parseRepository(repo))}@${targetBranch}`
 
 const maxRecordSize = 16 * 1024 * 1024
 
@@ -38,7 +35,7 @@ export async function readStateRecord(
     const states = { before: normalizeState(before), after: normalizeState(after) }
     return { repo, targetBranch, ...states, ...(restored === undefined ? {} : { restored }) }
   })
-  const keys = rows.map(keyOf)
+  const keys = rows.map(recordKey)
   const twice = rows.find((_, index) => keys.indexOf(keys[index] ?? '') !== index)
   if (twice !== undefined) {
     const queue = queueName({ repo: parseRepository(twice.repo), targetBranch: twice.targetBranch })
@@ -56,7 +53,7 @@ export async function readEarlierRecord(
   yes: boolean,
   cli: Cli,
 ): Promise<readonly RecordedChange[]> {
-  if (!wasThere) return []
+  if (path === undefined || !wasThere) return []
   const rows = await readStateRecord(path, 'Use another file.', cli)
   if (rows.length > 0 && rows.every(({ restored }) => restored !== undefined)) return []
   if (!yes)
@@ -80,9 +77,9 @@ export function continueRecord(
   changes: readonly RecordedChange[],
   isApplied = (_: RecordedChange): boolean => true,
 ): readonly RecordedChange[] {
-  const rows = new Map(earlier.map(row => [keyOf(row), row]))
+  const rows = new Map(earlier.map(row => [recordKey(row), row]))
   for (const change of changes) {
-    const key = keyOf(change)
+    const key = recordKey(change)
     const row = rows.get(key)
     const goesOn = row !== undefined && row.restored === undefined && isSameState(row.after, change.before)
     if (!goesOn) rows.delete(key)

@@ -16,7 +16,7 @@ import { receiptColumns } from '../../../../output/view.ts'
 import { queueFieldsOf } from '../../../../values/repository.ts'
 import { fileName } from '../../../../values/types.ts'
 import { findQueues, printSelection, severalQueues, unlessSeveral } from '../all-queues.ts'
-import { correctRecord, openRecordFile } from '../record-file.ts'
+import { openRecordFile } from '../record-file.ts'
 import { changeState, type SettableState, setOfState, setQueueState, settableStates } from './change-one.ts'
 import {
   changeStates,
@@ -80,8 +80,8 @@ async function changeAllStates(
 ): Promise<number> {
   requireAnswer(yes, cli)
   const { dryRun } = cli.options
-  const record = path === undefined || dryRun ? undefined : await openRecordFile(path, cli)
-  const earlier = record === undefined ? [] : await readEarlierRecord(record, yes, cli)
+  const record = await openRecordFile(dryRun ? undefined : path, cli)
+  const earlier = await readEarlierRecord(record, yes, cli)
   const note = file === undefined ? 'Queues without metrics are not included.' : ''
   outlastRateLimit(cli)
   if (dryRun) {
@@ -97,7 +97,7 @@ async function changeAllStates(
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   // A file that cannot be written ends the command before anything is read.
-  await record?.write(earlier)
+  await record.write(earlier)
   const { outcomes } = await forEachQueue(cli, queues, item => readState(item, cli))
   const items = outcomes.map(({ item, result: before, failure }) => {
     const row = { ...queueFieldsOf(item.queue), before: before ?? '', after: state }
@@ -105,7 +105,7 @@ async function changeAllStates(
   })
   const changes = items.filter(({ failure }) => failure === undefined).map(({ row }) => row)
   const refused = new Set<RecordedChange>()
-  await record?.write(continueRecord(earlier, changes))
+  await record.write(continueRecord(earlier, changes))
   const change = async (item: (typeof items)[number]): Promise<StateChangeResult> => {
     const { queue, row, failure } = item
     if (failure !== undefined) throw failure
@@ -113,7 +113,7 @@ async function changeAllStates(
     if (isSameState(before, state)) return { result: 'unchanged', before, after }
     try {
       // Somebody may have changed it since it was recorded.
-      if (record !== undefined)
+      if (path !== undefined)
         requireState(item, await readState(item, cli), before, ' To change it, run it again.')
       await sendChange(cli, setQueueState, { ...queue, state })
     } catch (error) {
@@ -128,9 +128,9 @@ async function changeAllStates(
     if (hasChanged) await suggestReturn(cli, { record: path, file })
     return await report()
   } finally {
-    if (record !== undefined && refused.size > 0) {
+    if (refused.size > 0) {
       const corrected = continueRecord(earlier, changes, each => !refused.has(each))
-      await correctRecord(record.write(corrected), 'It still names queues that were not changed.', cli)
+      await record.correct(corrected, 'It still names queues that were not changed.')
     }
   }
 }
