@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sources } from '../../src/config/sources.ts'
 import { checkout } from '../support/checkout.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
+import { clientOf, nodeHost } from '../support/library-client.ts'
 import { mergeSettings, profiles, runningQueue } from '../support/settings-sources.ts'
 
 const web = { origin: 'git@github.com:acme/web.git' }
@@ -15,15 +16,15 @@ const jobOf = (repo: string): Setting => ({
   env: { CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: repo, GITHUB_REF: 'refs/heads/main' },
 })
 
+const sentQueue = (requests: readonly { readonly body: string }[]): string | undefined => {
+  const [sent] = requests.flatMap(({ body }) => (body === '' ? [] : JSON.parse(body)))
+  return sent && `${sent.repo.host}/${sent.repo.owner}/${sent.repo.name} ${sent.targetBranch}`
+}
+
 /** Returns the queue that a command line is about, or its error; a change in a dry run sends nothing. */
 async function queueOf(line: string, ...settings: readonly Setting[]) {
   const { code, err, requests } = await mergeq(line, settings.reduce(mergeSettings))
-  const [sent] = requests.flatMap(({ body }) => (body === '' ? [] : JSON.parse(body)))
-  return {
-    code,
-    err,
-    queue: sent && `${sent.repo.host}/${sent.repo.owner}/${sent.repo.name} ${sent.targetBranch}`,
-  }
+  return { code, err, queue: sentQueue(requests) }
 }
 
 const change = 'queue pause'
@@ -151,6 +152,151 @@ describe('remotes of different repositories', () => {
     expect({ code, queue }).toEqual({ code: 2, queue: undefined })
     expect(err).toMatch(problem)
     expect((await queueOf(read, named, inCheckout(remotes, { config }))).code).toBe(0)
+  })
+})
+
+describe('the project file in a CI job', () => {
+  const path = '/repo/.mergeq.json'
+  const projectFile = (document: object): Setting => ({ files: { [path]: JSON.stringify(document) } })
+  /** A job of GitHub for pull request 7, into main. */
+  const env = {
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_REPOSITORY: 'acme/web',
+    GITHUB_EVENT_NAME: 'pull_request',
+    GITHUB_REF: 'refs/pull/7/merge',
+    GITHUB_BASE_REF: 'main',
+  }
+  const inJob = (document: object, other: Setting = {}) =>
+    mergeSettings({ ...projectFile(document), env, answer: runningQueue }, other)
+  const otherBranch = { targetBranch: 'release/2.4' }
+  const otherRepository = { repo: 'evil/web' }
+  const submit = 'pr submit 7'
+  const operation = 'api cancelPullRequest -F pr.number=7'
+
+  const differentBase = `mergeq: ${path} names the target branch release/2.4, but the base of this job is main (GITHUB_BASE_REF).\n  Use -b main or -b release/2.4, or set MERGEQ_TARGET_BRANCH.\n`
+  const differentRepository = `mergeq: ${path} names the repository github.com/evil/web, but this job is one of github.com/acme/web (GITHUB_REPOSITORY).\n  The file may come from a pull request. Use -R github.com/acme/web or -R github.com/evil/web, or set MERGEQ_REPO.\n`
+  test.each([
+    [submit, otherBranch, differentBase],
+    ['pr cancel', otherBranch, differentBase],
+    [change, otherBranch, differentBase],
+    [operation, otherBranch, differentBase],
+    [submit, otherRepository, differentRepository],
+    [check, otherRepository, differentRepository],
+    ['flaky gate --max 1 --org acme', otherRepository, differentRepository],
+    ['queue diff --with-branch release', otherRepository, differentRepository],
+    [operation, otherRepository, differentRepository],
+  ])('another base or repository is refused with both: %s %j', async (line, document, problem) => {
+    const { code, out, err, requests } = await mergeq(line, inJob(document))
+    expect({ code, out, err, requests }).toEqual({ code: 2, out: '', err: problem, requests: [] })
+  })
+
+  const takesBase = `Using the target branch main of this job, not release/2.4 of ${path}.\n`
+  const takesFile = `Using the repository github.com/evil/web of ${path}; this job is one of github.com/acme/web.\n`
+  test.each([
+    [read, otherBranch, 'github.com/acme/web main', takesBase],
+    [check, otherBranch, 'github.com/acme/web main', takesBase],
+    ['pr get', otherBranch, 'github.com/acme/web main', takesBase],
+    ['pr get 7 8 9', otherBranch, 'github.com/acme/web main', takesBase],
+    [read, otherRepository, 'github.com/evil/web main', takesFile],
+    ['pr get 7 8', otherRepository, 'github.com/evil/web main', takesFile],
+    ['api getQueue', otherRepository, 'github.com/evil/web main', takesFile],
+  ])(
+    'a read takes the base of the job and the repository of the file, and says so once: %s %j',
+    async (line, document, queue, remark) => {
+      const ran = await queueOf(line, inJob(document))
+      expect({ queue: ran.queue, remarks: ran.err.split(remark).length - 1 }).toEqual({ queue, remarks: 1 })
+    },
+  )
+
+  const push = {
+    env: { GITHUB_EVENT_NAME: 'push', GITHUB_REF: 'refs/heads/main', GITHUB_BASE_REF: '' },
+  }
+  const elsewhere = { env: { GITHUB_SERVER_URL: 'https://ghe.acme.example' } }
+  test.each<readonly [string, object, Setting, queue: string]>([
+    [`${submit} -b release/2.4`, otherBranch, {}, 'github.com/acme/web release/2.4'],
+    [submit, otherBranch, { env: { MERGEQ_TARGET_BRANCH: 'next' } }, 'github.com/acme/web next'],
+    [submit, otherBranch, push, 'github.com/acme/web release/2.4'],
+    [
+      `${submit} -R acme/web`,
+      otherBranch,
+      { env: { CI: '', GITHUB_ACTIONS: '' } },
+      'github.com/acme/web release/2.4',
+    ],
+    [submit, { targetBranch: 'refs/heads/main' }, {}, 'github.com/acme/web main'],
+    [`${submit} -R acme/web`, otherRepository, {}, 'github.com/acme/web main'],
+    [submit, otherRepository, { env: { MERGEQ_REPO: 'acme/web' } }, 'github.com/acme/web main'],
+    ['pr submit https://github.com/acme/web/pull/7', otherRepository, {}, 'github.com/acme/web main'],
+    [submit, otherRepository, { env: { MERGEQ_PROJECT_FILE: 'off' } }, 'github.com/acme/web main'],
+    [submit, { repo: 'ACME/Web' }, {}, 'github.com/acme/web main'],
+    [submit, { repo: 'acme/web' }, elsewhere, 'ghe.acme.example/acme/web main'],
+  ])('nothing differs, or something else decides: %s %j %j', async (line, document, other, queue) => {
+    expect(await queueOf(line, inJob(document, other))).toMatchObject({ code: 0, queue })
+  })
+
+  test('a repository with a host is another one on another host', async () => {
+    const setting = inJob({ repo: 'github.com/acme/web' }, elsewhere)
+    expect(await queueOf(submit, setting)).toMatchObject({ code: 2, queue: undefined })
+  })
+
+  describe('a base that has no queue, as in a stack', () => {
+    const stacked = mergeSettings(
+      { answer: () => ({ status: 404, body: 'not found' }) },
+      { env: { GITHUB_BASE_REF: 'part-1' } },
+    )
+    test.each<readonly [string, Setting]>([
+      ['the project file', inJob({ targetBranch: 'main' }, stacked)],
+      ['git', inJob({}, { ...stacked, spawn: checkout() })],
+    ])('the error names the branch of %s', async (_, setting) => {
+      for (const line of [read, 'pr get 7'])
+        expect(await queueOf(line, setting)).toMatchObject({
+          code: 5,
+          err: expect.stringContaining(
+            'acme/web has no queue for part-1.\n  The base of this job is part-1. Use -b main, or set MERGEQ_TARGET_BRANCH.\n',
+          ),
+        })
+    })
+
+    test.each<readonly [string, Setting, string]>([
+      ['no other branch is known', inJob({}, stacked), read],
+      ['the branch was typed', inJob({ targetBranch: 'main' }, stacked), `${read} -b part-1`],
+    ])('not if %s', async (_, setting, line) => {
+      expect((await queueOf(line, setting)).err).not.toContain('The base of this job')
+    })
+  })
+
+  test('its output is ignored', async () => {
+    const document = { output: 'json' }
+    expect((await mergeq('config get retries', inJob(document))).out).toBe('3\n')
+    expect((await mergeq('config get retries', projectFile(document))).out).toMatch(/^\{/)
+  })
+
+  test('the library refuses a change as the command line does, and says what a read takes', async () => {
+    const document = { ...otherBranch, ...otherRepository }
+    const files = {
+      ...nodeHost.files,
+      exists: async (name: string) => name === path,
+      read: async (name: string) => (name === path ? JSON.stringify(document) : undefined),
+    }
+    const host = { ...nodeHost, cwd: '/repo', env: { HOME: '/nowhere', ...env }, files }
+    // Without values of its own, the client looks for them.
+    const unset = { repo: undefined, targetBranch: undefined } as object
+    const notices: string[] = []
+    const onNotice = (text: string) => void notices.push(text)
+    const { client, requests } = await clientOf(runningQueue, { ...unset, onNotice }, host)
+    await expect(client.cancelPullRequest({ pr: 7 })).rejects.toMatchObject({
+      kind: 'usage',
+      hint: expect.stringContaining("repo: 'github.com/acme/web' or repo: 'github.com/evil/web'"),
+    })
+    await expect(client.cancelPullRequest({ pr: 7, repo: 'acme/web' })).rejects.toMatchObject({
+      kind: 'usage',
+      hint: "Use targetBranch: 'main' or targetBranch: 'release/2.4', or set MERGEQ_TARGET_BRANCH.",
+    })
+    expect(requests).toEqual([])
+    await client.getQueue()
+    expect(sentQueue(requests)).toBe('github.com/evil/web main')
+    expect(notices).toHaveLength(2)
   })
 })
 
