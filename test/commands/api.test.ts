@@ -52,10 +52,6 @@ describe('a known operation gets its method, and what settings give', () => {
     const path = `/v1/${operation}`
     expect(await send(`api ${operation}`)).toEqual({ code: 0, err: '', requests: 1, method, path, body })
   })
-
-  test('an unknown operation gets nothing', async () => {
-    expect(await send('api getQueues -f a=b')).toMatchObject({ method: 'POST', body: { a: 'b' } })
-  })
 })
 
 test.each(['submitPullRequest', 'something'])(
@@ -147,10 +143,6 @@ describe('an unknown operation is a POST, and a POST is a change', () => {
     const env = { ...queueEnv, MERGEQ_READ_ONLY: '1' }
     const { code, requests } = await mergeq('api something --method get', { env, answer })
     expect({ code, methods: requests.map(({ method }) => method) }).toEqual({ code: 0, methods: ['GET'] })
-  })
-
-  test.each(['status', 'getMergeQueueMetrics'])('%s is known to be read with GET', async operation => {
-    expect(await send(`api ${operation}`)).toMatchObject({ code: 0, method: 'GET' })
   })
 })
 

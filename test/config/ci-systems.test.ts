@@ -255,10 +255,8 @@ describe('Values are only values', () => {
 })
 
 test.each([
-  ['github', 'pull request', 'targetBranch', 'GITHUB_BASE_REF'],
   ['github', 'pull request', 'pr', 'the event file of GitHub Actions'],
   ['buildkite', 'pull request', 'repo', 'BUILDKITE_REPO'],
-  ['azure', 'pull request', 'pr', 'SYSTEM_PULLREQUEST_PULLREQUESTNUMBER'],
 ] as const)('%s, %s: the origin of %s is %s', async (system, name, setting, origin) => {
   const { env, files } = jobOf(system, name)
   expect((await jobIn(worldOf(env, files).host).find(setting))?.origin).toBe(origin)

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { expectUsageError } from '../support/command-checks.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
 describe('a file of a newer version (docs/versions.md)', () => {
@@ -7,17 +6,6 @@ describe('a file of a newer version (docs/versions.md)', () => {
   beforeEach(async () => {
     story = await openStory()
   })
-  const queue = 'repo: acme/web\ntargetBranch: main\n'
-
-  test.each([
-    ['a setting that the live queue does not have', `${queue}settings:\n  later: 1\n  concurrency: 2\n`],
-    ['an unknown key', `${queue}later: 1\nsettings:\n  concurrency: 2\n`],
-  ])('a queue file with %s changes nothing', async (_, text) => {
-    const files = { 'queue.yaml': text }
-    const ran = await story.mergeq('queue apply -f queue.yaml --yes', { files })
-    expectUsageError({ ...ran, requests: [] }, /^mergeq: queue\.yaml.*unknown (?:queue setting|key) 'later'/m)
-  })
-
   test.each([
     [
       'an unknown field',

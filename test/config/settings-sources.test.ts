@@ -100,9 +100,7 @@ describe('each value comes from the first that has it: flag, environment, projec
     ['profile default: ', stored({ repo: 'web' })],
     ['MERGEQ_OUTPUT: ', { env: { MERGEQ_OUTPUT: 'xml' } }],
     ["/repo/.mergeq.json: output: 'xml' ", projectFile({ output: 'xml' })],
-    ['MERGEQ_TIMEOUT: ', { env: { MERGEQ_TIMEOUT: '30' } }],
     [`profile default: timeout in ${file}: '30' is not a duration.`, stored({ timeout: 30 }), 'config list'],
-    ['MERGEQ_BASE_URL: ', { env: { MERGEQ_BASE_URL: 'api.trunk.io', MERGEQ_REPO: 'acme/web' } }],
     ['MERGEQ_BASE_URL: ', { env: { MERGEQ_BASE_URL: 'http://example.com/v1' } }, 'auth logout'],
     ['--base-url: ', {}, `queue get ${at} --base-url http://example.com/v1`],
     [`profile default: base-url in ${file}: `, stored({ 'base-url': 'https://h/v1?' }), 'auth status'],
@@ -255,16 +253,6 @@ describe('the project file', () => {
     expect(off).toMatchObject({ code: 5, out: '' })
     const other = await mergeq('queue get -b main', { files, env: { MERGEQ_PROJECT_FILE: 'no' } })
     expectUsageError(other, /^mergeq: MERGEQ_PROJECT_FILE: 'no' is not valid; must be off\./)
-  })
-
-  test('is read after the settings file and before the token', async () => {
-    const files = { [file]: '{', '/repo/.mergeq.json': '{' }
-    const env = { HOME: '/home/me', MERGEQ_TOKEN: '' }
-    const both = await mergeq('queue get', { files, env })
-    expect(both.err).toMatch(/^mergeq: The settings file /)
-    const one = await mergeq('queue get', { files: { '/repo/.mergeq.json': '{' }, env })
-    expect(one.err).toMatch(/^mergeq: \/repo\/\.mergeq\.json contains invalid JSON/)
-    expect([both.code, one.code]).toEqual([2, 2])
   })
 
   test.each(['', '["acme/web"]', 'null', '{"repo":7}'])(

@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { joinPath } from '../../src/config/store.ts'
 import { withoutTokens } from '../../src/config/token-program.ts'
-import { absoluteEntries, findProgram, runGit, scriptLine } from '../../src/host/child-process.ts'
+import { findProgram, runGit, scriptLine } from '../../src/host/child-process.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { runProgram } from '../../src/host/programs.ts'
 import { testOnPosix } from '../support/programs.ts'
@@ -78,10 +77,6 @@ describe('a program outside Windows', () => {
     expect(find({ PATH: '.:tools:' })).toBeUndefined()
     expect(find({})).toBe('/usr/bin/git')
   })
-
-  test('that opens a URL is looked up without relative entries', () => {
-    expect(absoluteEntries({ PATH: '.:/usr/bin::bin:/bin' }, 'linux')).toEqual(['/usr/bin', '/bin'])
-  })
 })
 
 describe('starting a program', () => {
@@ -130,16 +125,5 @@ describe('the environment on Windows', () => {
 
   test('is passed to child processes without tokens, however they are written', () => {
     expect(withoutTokens(env)).toEqual({ Path: 'C:\\Windows', Empty: '' })
-  })
-})
-
-describe('paths', () => {
-  test('have the separator of the platform', () => {
-    expect([
-      joinPath('C:\\repo', '.mergeq.json', 'win32'),
-      joinPath('C:\\', '.git', 'win32'),
-      joinPath('/repo', '.mergeq.json', 'darwin'),
-      joinPath('/', '.git', 'linux'),
-    ]).toEqual(['C:\\repo\\.mergeq.json', 'C:\\.git', '/repo/.mergeq.json', '/.git'])
   })
 })

@@ -52,3 +52,26 @@ test.each([
   })
   expect(encodingsFound(out, token)).toEqual([])
 })
+
+const work = stored({ profiles: { work: { org: 'acme' } } })
+
+test.each(['auth list', 'config list', 'config list --show-origin', 'auth status --no-verify'])(
+  '`%s` says which profile is used and why',
+  async line => {
+    const chosen = await mergeq(line, mergeSettings(work, { env: { MERGEQ_PROFILE: 'work' } }))
+    expect(`${chosen.out}${chosen.err}`).toContain('Profile: work (MERGEQ_PROFILE)')
+    const typed = await mergeq(`${line} --profile work`, { ...work, terminal: true })
+    expect(`${typed.out}${typed.err}`).toContain('Profile: work (--profile)')
+    expect((await mergeq(line, work)).err).not.toContain('Profile')
+  },
+)
+
+test.each(['', ' a', 'a\nb'])(
+  '`auth list` names the file that has a profile with the name %j',
+  async name => {
+    const { code, err } = await mergeq('auth list', stored({ profiles: { [name]: { org: 'acme' } } }))
+    expect(code).toBe(2)
+    expect(err).toContain(`${file}: ${JSON.stringify(name)} cannot be the name of a profile.`)
+    expect(err).not.toContain('--profile')
+  },
+)

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { mergeq } from '../../support/harness.ts'
 import { done, openHome } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { encodingsFound, token } from '../../support/tokens.ts'
@@ -60,5 +61,14 @@ describe('`auth logout`', () => {
     writeFileSync(join(folder, left), JSON.stringify({ tokens: { [hosted]: token } }))
     expect((await run('auth logout')).code).toBe(0)
     expect(readdirSync(folder)).toEqual(['config.json'])
+  })
+
+  test('of a profile that is gone, or that only the machine has, says that nothing is stored', async () => {
+    const machine = { text: JSON.stringify({ profiles: { shared: { org: 'acme' } } }) }
+    for (const profile of ['gone', 'shared'])
+      expect(await mergeq(`auth logout --profile ${profile}`, { machine })).toMatchObject({
+        code: 0,
+        err: expect.stringMatching(/^No token is stored for .*\n$/),
+      })
   })
 })

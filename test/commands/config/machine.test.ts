@@ -32,11 +32,6 @@ describe('the settings of the machine', () => {
     expect(out).toContain('retries\t1\tmachine\n')
   })
 
-  test('come after the variables', async () => {
-    const setting = mergeSettings(machine({ profiles: { default: work } }), { env: { MERGEQ_ORG: 'mine' } })
-    expect((await mergeq('config get org --json', setting)).out).toContain('"origin":"MERGEQ_ORG"')
-  })
-
   test('have profiles of their own, which can be selected and completed', async () => {
     const setting = mergeSettings(machine({ profiles: { work } }), profiles({ play: { repo: 'a/b' } }))
     expect((await mergeq('config get repo --profile work', setting)).out).toBe('machine/repo\n')
