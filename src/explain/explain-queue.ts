@@ -9,7 +9,7 @@ import { readBatches } from '../api/reads/batches.ts'
 import { tolerate } from '../api/reads/extra-reads.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { serviceStart } from '../api/service-time.ts'
-import { isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
+import { isNotFound } from '../base/errors.ts'
 import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { queueEntries, testSlots } from '../domain/queue-entries.ts'
 import { normalizeState, stateOf } from '../domain/states.ts'
@@ -106,52 +106,27 @@ export async function explainQueueAt(place: Queue, client: ServiceClient): Promi
   }
 }
 
-interface NotReadyList {
-  readonly records: readonly JsonObject[]
-  readonly isComplete: boolean
-  readonly why?: string | undefined
-}
-
 /** Lists the pull requests that are not ready; none, without a reason, where the service lacks the operation. */
-async function readNotReady(values: Queue, client: ServiceClient): Promise<NotReadyList> {
+async function readNotReady(place: Queue, client: ServiceClient) {
   const records: JsonObject[] = []
-  const { list } = listPullRequests
-  if (list === undefined) return { records, isComplete: false }
-  const { value: end, failure } = await tolerate(async () => {
-    try {
-      const wanted = {
-        ...values,
-        states: ['NOT_READY'],
-        limit: maxRead,
-        maxPages: undefined,
-        pageSize: undefined,
-      }
-      return await readToEnd(
-        readList(client, list(wanted, client.serviceTime.startedAt(), client.nameOf)),
-        record => records.push(record),
-      )
-    } catch (error) {
-      if (isNotFound(toMergeqError(error))) return undefined
-      throw error
-    }
-  })
+  const wanted = { ...place, states: ['NOT_READY'], limit: maxRead }
+  const list = listPullRequests.list(wanted, client.serviceTime.startedAt(), client.nameOf)
+  const take = (record: JsonObject) => records.push(record)
+  const { value: end, failure } = await tolerate(() => readToEnd(readList(client, list), take))
+  const isMissing = failure !== undefined && isNotFound(failure)
   return {
     records,
     isComplete: end?.complete === true,
-    why: failure?.message ?? end?.problem ?? end?.failure?.message,
+    why: isMissing ? undefined : (failure?.message ?? end?.problem ?? end?.failure?.message),
   }
 }
 
-/** Returns how many pull requests of the queue are not ready, as the metrics say; undefined where they do not. */
-async function readNotReadyCount(
-  place: Queue,
-  client: ServiceClient,
-): Promise<{ readonly value?: number | undefined; readonly failure?: MergeqError }> {
-  return tolerate(async () => {
+/** Returns how many pull requests of the queue are not ready, as the metrics say; no value where they do not. */
+const readNotReadyCount = (place: Queue, client: ServiceClient) =>
+  tolerate(async () => {
     const { response } = await callOperation(client, getMergeQueueMetrics, { repo: place.repo })
     return queueMetricsIn(response.bytes, place)?.numbers.awaitingMergeability
   })
-}
 
 const unreadPart = (what: string, why: string | undefined): QueueExplanation['unread'] =>
   why === undefined ? [] : [{ what, why }]

@@ -11,7 +11,7 @@ import { afterOutage, afterReading, endWait } from './machine.ts'
 import { automaticDelay, backOff, giveUpLimit, poll, type Reading } from './poll.ts'
 import { readPullRequests } from './readings.ts'
 import { interruptedWaitError } from './results.ts'
-import type { Submitter } from './submissions.ts'
+import type { createSubmitter } from './submissions.ts'
 import type { Wait, WaitObserver } from './wait.ts'
 import {
   absenceOf,
@@ -42,8 +42,8 @@ export async function waitForPullRequests(
 ): Promise<void> {
   const { options, client, time, submitOptions } = wait
   const { clock, interrupted } = client.host
-  const submitter =
-    submitOptions && new (await import('./submissions.ts')).Submitter(submitOptions, wait, observer)
+  const submitDue =
+    submitOptions && (await import('./submissions.ts')).createSubmitter(submitOptions, wait, observer)
   let waiting = all
   let rounds = 0
   try {
@@ -51,7 +51,7 @@ export async function waitForPullRequests(
       items: all,
       read(items) {
         rounds++
-        return readRound(items, wait, submitter)
+        return readRound(items, wait, submitDue)
       },
       judge(before, { tried, observation }, lasted) {
         const step = tried ?? { item: afterOutage(before, lasted) }
@@ -86,9 +86,9 @@ export async function waitForPullRequests(
 async function readRound(
   items: readonly TrackedPullRequest[],
   wait: Wait,
-  submitter: Submitter | undefined,
+  submitDue: ReturnType<typeof createSubmitter> | undefined,
 ): Promise<readonly (Reading<RoundReading> | undefined)[]> {
-  const tries = await submitter?.submitDue(items)
+  const tries = await submitDue?.(items)
   const stepOf = (item: TrackedPullRequest): Reading<Step> => tries?.get(item) ?? { value: { item } }
   const readable = items.flatMap(before => {
     const tried = stepOf(before)

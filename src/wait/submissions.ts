@@ -41,28 +41,21 @@ interface Current {
 /** The shortest pause against a sandbox, whose speed divides pauses, in milliseconds. */
 const minSandboxPause = 1_000
 
-/** Submits the pull requests of a wait. */
-export class Submitter {
-  private readonly options: SubmitOptions
-  private readonly wait: Wait
-  private readonly observer: WaitObserver
+/** Returns the function that submits the pull requests of a wait. */
+export function createSubmitter(submitOptions: SubmitOptions, wait: Wait, observer: WaitObserver) {
+  const { attempts, params, resubmit } = submitOptions
+  const { client, limits, options, time, tried } = wait
+  const { clock } = client.host
   /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
-  private readonly reported = new Map<PullRequest, number>()
-
-  constructor(options: SubmitOptions, wait: Wait, observer: WaitObserver) {
-    this.options = options
-    this.wait = wait
-    this.observer = observer
-  }
+  const reported = new Map<PullRequest, number>()
 
   /**
    * Submits the pull requests that are due, one after the other. Returns how each that it tried stands then, or its error if
    * nothing was sent: then a later round may try again. The error of an outage counts for the rest, too.
    */
-  async submitDue(
+  async function submitDue(
     all: readonly TrackedPullRequest[],
   ): Promise<ReadonlyMap<TrackedPullRequest, Reading<Step>>> {
-    const { client, time, options } = this.wait
     const now = time.elapsed()
     const due = all.filter(isDue).filter(({ phase }) => (phase.pause?.until ?? 0) <= now)
     const tries = new Map<TrackedPullRequest, Reading<Step>>()
@@ -70,59 +63,56 @@ export class Submitter {
     for (const tracked of due) {
       client.host.interrupted.throwIfAborted()
       if (!time.hasTime()) break
-      const tried = outage ?? (await readingOf(() => this.submit(tracked)))
-      tries.set(tracked, tried)
-      if ('value' in tried) continue
-      if (isPassing(tried.failure)) outage = tried
-      else if (options.stopsOnError || isPermanent(tried.failure)) break
+      const reading = outage ?? (await readingOf(() => submit(tracked)))
+      tries.set(tracked, reading)
+      if ('value' in reading) continue
+      if (isPassing(reading.failure)) outage = reading
+      else if (options.stopsOnError || isPermanent(reading.failure)) break
     }
     return tries
   }
 
-  private async submit(tracked: DuePullRequest): Promise<Step> {
+  async function submit(tracked: DuePullRequest): Promise<Step> {
     const { pullRequest } = tracked
-    const { tried, options } = this.wait
     try {
-      const { failure, ...step } = await this.submitUnlessDone(tracked)
+      const { failure, ...step } = await submitUnlessDone(tracked)
       tried.set(pullRequest, { sent: step.item.attempt.sent, failure })
       return step
     } catch (error) {
       const failed = toMergeqError(error)
-      const failure = (await this.observer.explainFailure?.(failed, pullRequest)) ?? failed
+      const failure = (await observer.explainFailure?.(failed, pullRequest)) ?? failed
       tried.set(pullRequest, { failure })
       const isLast = isPermanent(failure) || (options.stopsOnError && !isPassing(failure))
-      if (isLast) await this.observer.reportUnfinished?.(tried)
+      if (isLast) await observer.reportUnfinished?.(tried)
       throw failure
     }
   }
 
   /** Reads the record of a pull request, and submits it, unless that says otherwise. Returns the error that ended it, too. */
-  private async submitUnlessDone(
+  async function submitUnlessDone(
     tracked: DuePullRequest,
   ): Promise<Step & { readonly failure?: MergeqError | undefined }> {
-    const { wait } = this
-    const { attempts, params } = this.options
     const isAgain = tracked.attempt.previous !== undefined
-    const { record: read, sandboxSpeed } = await this.readCurrent(tracked, isAgain)
+    const { record: read, sandboxSpeed } = await readCurrent(tracked, isAgain)
     // What is older than the end of the attempt before says nothing, but a merge.
     const saysNothing = isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED'
     const record = saysNothing ? undefined : read
     const current = { ...tracked, record: record ?? tracked.record }
-    const decision = await this.decide(tracked, { record, sandboxSpeed })
+    const decision = await decide(tracked, { record, sandboxSpeed })
     if ('event' in decision) return afterSubmission(current, decision.event, wait)
     const isQueued = isInQueue(record)
     const item = beginAttempt(current, record, isQueued, wait)
     if (isQueued && attempts !== undefined) {
-      await this.reportAttempt(item, 'It was in the queue already.')
+      await reportAttempt(item, 'It was in the queue already.')
       const before = isAgain ? tracked.record : undefined
       return afterSubmission(item, { type: 'in the queue', record, before }, wait)
     }
-    if (!wait.time.hasTime()) return { item: tracked }
-    await this.reportAttempt(item, decision.reason)
-    const event = await this.send(item, record)
+    if (!time.hasTime()) return { item: tracked }
+    await reportAttempt(item, decision.reason)
+    const event = await send(item, record)
     const step = afterSubmission(item, event, wait)
     if (isQueued && record !== undefined && step.end === undefined)
-      await wait.client.logger.info(describeResubmission(tracked.pullRequest, record, params))
+      await client.logger.info(describeResubmission(tracked.pullRequest, record, params))
     const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
     return { ...step, failure: isLast ? event.failure : undefined }
   }
@@ -131,51 +121,48 @@ export class Submitter {
    * Says why a pull request is submitted, or else what happens to it: only one that has not merged, may be submitted (again)
    * and still has the head that is meant is submitted, and after its pause.
    */
-  private async decide(
+  async function decide(
     tracked: DuePullRequest,
     { record, sandboxSpeed }: Current,
   ): Promise<{ readonly event: SubmissionEvent } | { readonly reason: string }> {
     const { attempt, pullRequest, phase } = tracked
-    const { time, client } = this.wait
     if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
     const why =
       attempt.previous === undefined || isInQueue(record)
         ? { reason: 'It was submitted.', pause: 0 }
-        : await this.whyAgain(tracked, record)
+        : await whyAgain(tracked, record)
     if (why === undefined) return { event: { type: 'not again', record } }
-    const head = await this.findMovedHead(tracked, record)
+    const head = await findMovedHead(tracked, record)
     if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
     const after = nameOfRecord(record ?? {})
     if (why.pause === 0 || phase.pause?.after === after) return why
     const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
-    const until = formatInstant(client.host.clock.now() + pause)
+    const until = formatInstant(clock.now() + pause)
     if (pause >= time.remaining()) {
       const note = `The time limit is before the next attempt. Submit it again after ${until}`
       return { event: { type: 'not again', record, note } }
     }
-    const next = `attempt ${attempt.number + 1} of ${this.options.attempts}, at ${until}.`
-    await this.observer.reportPause(`#${pullRequest.pr}: ${why.reason} It is not in the queue until ${next}`)
+    const next = `attempt ${attempt.number + 1} of ${attempts}, at ${until}.`
+    await observer.reportPause(`#${pullRequest.pr}: ${why.reason} It is not in the queue until ${next}`)
     return { event: { type: 'pause', pause: { until: time.elapsed() + pause, after } } }
   }
 
-  private async reportAttempt({ pullRequest, attempt }: DuePullRequest, reason: string): Promise<void> {
+  async function reportAttempt({ pullRequest, attempt }: DuePullRequest, reason: string): Promise<void> {
     const { number } = attempt
-    if (this.options.attempts === undefined || this.reported.get(pullRequest) === number) return
-    this.reported.set(pullRequest, number)
-    await this.observer.reportAttempt(pullRequest, number, reason)
+    if (attempts === undefined || reported.get(pullRequest) === number) return
+    reported.set(pullRequest, number)
+    await observer.reportAttempt(pullRequest, number, reason)
   }
 
   /** Reads the record of a pull request, of one that left the queue with its timeline. */
-  private async readCurrent({ pullRequest }: DuePullRequest, includeTimeline: boolean): Promise<Current> {
-    const { client, limits } = this.wait
+  async function readCurrent({ pullRequest }: DuePullRequest, includeTimeline: boolean): Promise<Current> {
     const params = { ...pullRequest, ...(includeTimeline && { includeTimeline }) }
     try {
       const called = await callOperation(client, getSubmittedPullRequest, params, { limits })
-      const { sandboxSpeed } = called
       const [read] = called.response.records
       // That it has no timeline is known, too.
       const record = includeTimeline && read !== undefined ? { timeline: [], ...read } : read
-      return { record, sandboxSpeed }
+      return { record, sandboxSpeed: called.sandboxSpeed }
     } catch (error) {
       if (isNotFound(toMergeqError(error))) return {}
       throw error
@@ -186,25 +173,23 @@ export class Submitter {
    * Returns why a pull request is submitted again, and after which pause in milliseconds; undefined if its record does not
    * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
    */
-  private async whyAgain(
+  async function whyAgain(
     { pullRequest, attempt }: DuePullRequest,
     record: JsonObject | undefined,
   ): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
-    const { client, limits } = this.wait
     if (record === undefined) return undefined
     const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
     const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
-    if (!isSubmittedAgain(record, run, this.options.resubmit)) return undefined
+    if (!isSubmittedAgain(record, run, resubmit)) return undefined
     const explained = explainState(record, run)
     return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
   }
 
   /** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
-  private async findMovedHead(
+  async function findMovedHead(
     { pullRequest, attempt }: DuePullRequest,
     record: JsonObject | undefined,
   ): Promise<string | undefined> {
-    const { client, options } = this.wait
     if (options.head !== undefined) return findOtherHead(pullRequest, record, options.head, client)
     if (attempt.head === undefined) return undefined
     const found = await findHead(pullRequest, record, client)
@@ -213,17 +198,15 @@ export class Submitter {
   }
 
   /** Sends the submission of a pull request. Returns what came of it; throws if it is to be sent in a later round. */
-  private async send(
+  async function send(
     { pullRequest, attempt }: DuePullRequest,
     before: JsonObject | undefined,
   ): Promise<SubmissionEvent> {
-    const { client, limits, options, time } = this.wait
-    const { clock } = client.host
     const startedAt = clock.now()
     // The head before the first submission may be that of a record that does not follow it.
     const head = options.head ?? (attempt.previous === undefined ? attempt.queuedHead : attempt.head)
     try {
-      const values = { ...pullRequest, ...this.options.params }
+      const values = { ...pullRequest, ...params }
       const sent = await callOperation(client, submitPullRequest, values, { limits, head })
       if (sent.wasQueued === true) return { type: 'in the queue', record: sent.response.records[0], before }
       return { type: 'accepted', before, sent: { from: sent.sentAt ?? startedAt, to: clock.now() } }
@@ -247,6 +230,8 @@ export class Submitter {
       throw failure
     }
   }
+
+  return submitDue
 }
 
 const isInQueue = (record: JsonObject | undefined): boolean =>
