@@ -31,68 +31,47 @@ export interface Facts {
 
 /** Returns what the state of a pull request, its test run and its queue say, the most important first. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
-  const first = describeState(state, facts, run)
   const { failingChecks = [], pending = [], awaitingApproval = [] } = run ?? {}
   const failing = failingChecks.map(({ name }) => shorten(name))
   const running = pending.filter(name => !awaitingApproval.includes(name)).map(name => shorten(name))
   const waiting = awaitingApproval.map(name => shorten(name))
+  const failed = namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`)
+  const failedChecks = failed.map(finding => ({ ...finding, isSaidAbove: true }))
   const checks = [
-    ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`).map(
-      finding => ({ ...finding, isSaidAbove: true }),
-    ),
+    ...failedChecks,
     ...(waiting.length === 0 ? [] : [{ code: 'awaiting-approval', message: `${approvalText(waiting)}.` }]),
     ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
-  const missing = missingCheckFindings(run, facts)
-  const hostReasons = [...hostFindings(facts, failing), ...stackFindings(facts)]
+  const explained = explainState(facts.record, run)
+  const hasExpired = explained.words.serviceReason === 'not_ready_timeout_expired'
+  const host = hostFindings(facts, failing)
+  const hostReasons = [...host, ...stackFindings(facts)]
   const readiness = readinessFindings(facts.record, facts.queue, facts.targetBranch)
+  // A pull request that is not submitted does not wait to become ready.
+  const isWaiting = facts.record.isCurrentlySubmittedToQueue !== false && isObject(facts.record.readiness)
+  const queueState = (...blockingStates: readonly string[]) => queueStateFindings(facts.queue, blockingStates)
   const position = positionFindings(facts)
-  switch (state) {
-    case 'NOT_READY':
-      return [
-        first,
-        ...orUnknownReason([...readiness, ...hostFindings(facts, failing)], facts),
-        ...stackFindings(facts),
-        ...timeLimit(facts),
-        ...queueStateFindings(facts.queue, []),
-      ]
-    case 'PENDING': {
-      const queueState = queueStateFindings(facts.queue, ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
-      return [first, ...queueState, ...position, ...slotFindings(facts), ...hostReasons]
-    }
-    case 'TESTS_PASSED':
-      return [first, ...queueStateFindings(facts.queue, ['PAUSED']), ...position, ...hostReasons]
-    case 'TESTING':
-    case 'PENDING_FAILURE':
-      return [
-        first,
-        ...missing,
-        ...(state === 'TESTING' ? testedAgain(facts.record, run) : []),
-        ...checks,
-        ...queueStateFindings(facts.queue, []),
-        ...position,
-        ...hostReasons,
-      ]
-    case 'FAILED': {
-      const isOwn = isFailureOfTestRun(explainState(facts.record, run))
-      const failing = checks.filter(({ code }) => isOwn && code === 'failing-checks')
-      return [first, ...failing, ...hostReasons, ...submitterFindings(facts)]
-    }
-    case 'CANCELLED': {
-      const { serviceReason } = explainState(facts.record).words
-      const unmet = serviceReason === 'not_ready_timeout_expired' ? readiness : []
-      return [first, ...unmet, ...hostReasons, ...submitterFindings(facts)]
-    }
-    case 'MERGED':
-      return [first, ...submitterFindings(facts)]
-    case '': {
-      // A pull request that is not submitted does not wait to become ready.
-      const isWaiting = facts.record.isCurrentlySubmittedToQueue !== false && isObject(facts.record.readiness)
-      return [first, ...(isWaiting ? readiness : []), ...hostReasons]
-    }
-    default:
-      return [first, ...hostReasons]
-  }
+  const tested = [...checks, ...queueState(), ...position, ...hostReasons]
+  const missing = missingCheckFindings(run, facts)
+  const submitter = submitterFindings(facts)
+  const others: ReadonlyMap<string, readonly (readonly Finding[])[]> = new Map([
+    [
+      'NOT_READY',
+      [orUnknownReason([...readiness, ...host], facts), stackFindings(facts), timeLimit(facts), queueState()],
+    ],
+    [
+      'PENDING',
+      [queueState('PAUSED', 'DRAINING', 'SWITCHING_MODES'), position, slotFindings(facts), hostReasons],
+    ],
+    ['TESTING', [missing, testedAgain(facts.record, run), tested]],
+    ['PENDING_FAILURE', [missing, tested]],
+    ['TESTS_PASSED', [queueState('PAUSED'), position, hostReasons]],
+    ['FAILED', [isFailureOfTestRun(explained) ? failedChecks : [], hostReasons, submitter]],
+    ['CANCELLED', [hasExpired ? readiness : [], hostReasons, submitter]],
+    ['MERGED', [submitter]],
+    ['', [isWaiting ? readiness : [], hostReasons]],
+  ])
+  return [describeState(state, facts, run), ...(others.get(state) ?? [hostReasons]).flat()]
 }
 
 /** A test run whose queue has no time limit is late after this long, in milliseconds. */

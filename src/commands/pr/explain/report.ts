@@ -110,34 +110,43 @@ async function openPullRequest({ repo, targetBranch, pr }: PullRequest, cli: Cli
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */
 export function explanationRows(explanation: Explanation): readonly Fact[] {
   const { verdict, state, since, queue, testRun, reasons, next, again, submitAgain, unread } = explanation
-  const rows: Fact[] = [['verdict', verdict]]
-  if (state !== null) rows.push(['state', shorten(state)])
-  if (since !== null) rows.push(['since', shorten(since)])
-  rows.push(...serviceRows(explanation))
-  if (queue?.position != null) rows.push(['position', `${queue.position} of ${queue.length}`])
-  for (const message of new Set(reasons.map(reason => reason.message))) rows.push(['reason', message])
-  if (testRun !== null) {
-    const status = testRun.status === null ? '' : ` (${shorten(testRun.status)})`
-    rows.push(['test run', `${testRun.id}${status}`])
-  }
-  rows.push(...nextRows(next))
+  const position = queue?.position == null ? null : `${queue.position} of ${queue.length}`
+  const status = testRun?.status == null ? '' : ` (${shorten(testRun.status)})`
   const { safe } = submitAgain
   const answer = safe === null ? 'unclear' : safe ? 'yes' : 'no'
   const safety = verdict === 'dropped' && again !== null ? againTexts[again] : answer
   const why = submitAgain.why.replace(/^[A-Z](?=[a-z])/, first => first.toLowerCase()).replace(/\.$/, '')
-  rows.push(['submit again', `${safety}: ${why}`])
-  return [...rows, ...unreadRows(unread)]
+  const messages = new Set(reasons.map(({ message }) => message))
+  return [
+    ...knownFacts([
+      ['verdict', verdict],
+      ['state', state],
+      ['since', since],
+      ...serviceFacts(explanation),
+      ['position', position],
+    ]),
+    ...[...messages].map(message => ['reason', message] as const),
+    ...(testRun === null ? [] : [['test run', `${testRun.id}${status}`] as const]),
+    ...nextRows(next),
+    ['submit again', `${safety}: ${why}`],
+    ...unreadRows(unread),
+  ]
 }
 
+type PossibleFact = readonly [field: string, value: string | null]
+
+const knownFacts = (facts: readonly PossibleFact[]): readonly Fact[] =>
+  facts.flatMap(([field, value]) => (value === null ? [] : [[field, shorten(value)]]))
+
 /** Returns what the service says of why the pull request is in its state; nothing if it says nothing. */
-function serviceRows(explanation: Explanation): readonly Fact[] {
+function serviceFacts(explanation: Explanation): readonly PossibleFact[] {
   const { serviceReason, by, actor, again, mayBeMerged } = explanation
   if (serviceReason === null) return []
   return [
-    ['service reason', shorten(serviceReason)],
-    ...(by === null ? [] : [['by', by] as const]),
-    ...(actor === null ? [] : [['actor', shorten(actor)] as const]),
-    ...(again === null ? [] : [['again', again] as const]),
-    ...(mayBeMerged ? [['may be merged', 'yes'] as const] : []),
+    ['service reason', serviceReason],
+    ['by', by],
+    ['actor', actor],
+    ['again', again],
+    ['may be merged', mayBeMerged ? 'yes' : null],
   ]
 }
