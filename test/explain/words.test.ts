@@ -36,7 +36,7 @@ const timedOut = {
   testedPullRequests: [{ prNumber: 7 }],
 }
 const passed = (...ahead: JsonObject[]) =>
-  explain(record('TESTS_PASSED'), undefined, queue('RUNNING', [...ahead, entry(7, 'TESTS_PASSED')]))
+  [record('TESTS_PASSED'), undefined, queue('RUNNING', [...ahead, entry(7, 'TESTS_PASSED')])] as const
 const submitted = (at: string) => record('NOT_READY', { stateChangedAt: `2026-01-05T${at}Z` })
 const passedRun = { status: 'succeeded', testedPullRequests: [{ prNumber: 7 }] }
 const ada = { gitHubLogin: 'ada', trunkUserId: uuid }
@@ -57,138 +57,120 @@ const words = Object.entries(vocabulary).flatMap(([state, rows]) =>
   rows.map(([word]) => [`${state} ${word}`, explain(ended(state, { reason: word }), runs[word])] as const),
 )
 
-const others = [
-  ['by ada', explain(ended('CANCELLED', { reason: 'user_requested', actor: ada }))],
-  ['by a text', explain(ended('CANCELLED', { reason: 'pr_closed', actor: 'ada' }))],
-  ['by a person without a login', explain(ended('CANCELLED', { actor: { trunkUserId: uuid } }))],
-  ['without a word and an actor', explain(ended('CANCELLED', {}))],
-  ['without a timeline', explain(record('CANCELLED'))],
-  ['failed without a timeline', explain(record('FAILED'))],
-  ['failed without a word, with a run', explain(record('FAILED'), failedRun)],
-  ['failed without a word, with a run that was stopped', explain(record('FAILED'), { status: 'cancelled' })],
-  ['a word that is not known', explain(ended('FAILED', { reason: 'cosmic_ray' }), failedRun)],
-  ['a word that is not known, by ada', explain(ended('CANCELLED', { reason: 'cosmic_ray', actor: ada }))],
-  ['a word of another state', explain(ended('FAILED', { reason: 'pr_closed' }))],
-  ['without a state', explain(record('FAILED', { timeline: [{ failure: { reason: 'test_run_timeout' } }] }))],
+/** Titles, each with the record, the run and the queue that are explained. */
+const others: readonly (readonly [title: string, ...Parameters<typeof explain>])[] = [
+  ['by ada', ended('CANCELLED', { reason: 'user_requested', actor: ada })],
+  ['by a text', ended('CANCELLED', { reason: 'pr_closed', actor: 'ada' })],
+  ['by a person without a login', ended('CANCELLED', { actor: { trunkUserId: uuid } })],
+  ['without a word and an actor', ended('CANCELLED', {})],
+  ['without a timeline', record('CANCELLED')],
+  ['failed without a timeline', record('FAILED')],
+  ['failed without a word, with a run', record('FAILED'), failedRun],
+  ['failed without a word, with a run that was stopped', record('FAILED'), { status: 'cancelled' }],
+  ['a word that is not known', ended('FAILED', { reason: 'cosmic_ray' }), failedRun],
+  ['a word that is not known, by ada', ended('CANCELLED', { reason: 'cosmic_ray', actor: ada })],
+  ['a word of another state', ended('FAILED', { reason: 'pr_closed' })],
+  ['without a state', record('FAILED', { timeline: [{ failure: { reason: 'test_run_timeout' } }] })],
   [
     'failure as the state',
-    explain(record('FAILED', { timeline: [{ state: 'failure', reason: 'test_run_timeout' }] })),
+    record('FAILED', { timeline: [{ state: 'failure', reason: 'test_run_timeout' }] }),
   ],
   [
     'a conflict with one ahead',
-    explain(
-      ended(
-        'FAILED',
-        { reason: 'start_test_run_merge_conflict' },
-        { conflictCulprit: { type: 'queue_pr', prNumber: 105 } },
-      ),
+    ended(
+      'FAILED',
+      { reason: 'start_test_run_merge_conflict' },
+      { conflictCulprit: { type: 'queue_pr', prNumber: 105 } },
     ),
   ],
   [
     'a conflict with the target branch',
-    explain(
-      ended('FAILED', { reason: 'start_test_run_merge_conflict', conflictCulprit: { type: 'base_branch' } }),
-    ),
+    ended('FAILED', { reason: 'start_test_run_merge_conflict', conflictCulprit: { type: 'base_branch' } }),
   ],
   [
     'a rule that is not met',
-    explain(
-      ended('FAILED', {
-        reason: 'github_api_branch_protection_unmet',
-        blockReasons: [{ kind: 'behind_base' }, { kind: 'awaiting_required_check' }],
-      }),
-    ),
+    ended('FAILED', {
+      reason: 'github_api_branch_protection_unmet',
+      blockReasons: [{ kind: 'behind_base' }, { kind: 'awaiting_required_check' }],
+    }),
   ],
   [
     "GitHub's own words",
-    explain(
-      ended('FAILED', { reason: 'github_api_merge_pr_failed', apiFailureMessage: 'Base was modified' }),
-    ),
+    ended('FAILED', { reason: 'github_api_merge_pr_failed', apiFailureMessage: 'Base was modified' }),
   ],
   [
     'waits again after an older attempt failed',
-    explain(
-      record('PENDING', {
-        timeline: [
-          {
-            state: 'pending',
-            pending: {
-              reason: 'prerequisite_merge_item_failed',
-              prerequisitePullRequests: [{ prNumber: 119 }],
-            },
+    record('PENDING', {
+      timeline: [
+        {
+          state: 'pending',
+          pending: {
+            reason: 'prerequisite_merge_item_failed',
+            prerequisitePullRequests: [{ prNumber: 119 }],
           },
-          { state: 'not_ready', notReady: { reason: 'user_requested', actor: ada } },
-          ...older,
-        ],
-      }),
-    ),
+        },
+        { state: 'not_ready', notReady: { reason: 'user_requested', actor: ada } },
+        ...older,
+      ],
+    }),
   ],
   [
     'waits for an approval',
-    explain(record('TESTING'), {
+    record('TESTING'),
+    {
       checkSuites: [{ checkRuns: [{ name: 'deploy', status: 'WAITING' }] }],
-    }),
+    },
   ],
   [
     'a stack without targets',
-    explain(
-      record('NOT_READY', {
-        prBaseBranch: 'checkout-step-one',
-        readiness: { doesBaseBranchMatch: true, requiresImpactedTargets: true, hasImpactedTargets: false },
-      }),
-    ),
-  ],
-  [
-    'a default that was used once proves nothing',
-    explain(record('PENDING', { priorityValue: 10, usedDefaultPriorityName: 'medium' })),
-  ],
-  [
-    'tested with others',
-    explain(record('TESTING'), { testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }),
-  ],
-  [
-    'a check that timed out',
-    explain(record('FAILED', { reason: 'test_run_required_status_failed' }), timedOut),
-  ],
-  ['a check that timed out, without a word', explain(record('FAILED'), timedOut)],
-  ['cancelled, with a run in which a check failed', explain(record('CANCELLED'), failedRun)],
-  [
-    'merged, with a run in which a check failed',
-    explain(record('MERGED'), { ...failedRun, dependentPrs: [5, 6] }),
-  ],
-  [
-    'just submitted, with a time limit',
-    explain(submitted('11:59:50'), undefined, queue('RUNNING', [], { notReadyTimeoutHours: 24 })),
-  ],
-  ['submitted more than a minute ago', explain(submitted('11:58:30'))],
-  ['passed, the first in the queue', passed()],
-  ['passed, behind another one', passed(entry(5, 'TESTING'))],
-  [
-    'waits for two, of which one has left',
-    explain(
-      record('PENDING', {
-        timeline: [
-          { state: 'pending', prerequisitePullRequests: [{ prNumber: 91 }, { prNumber: 52 }] },
-          { state: 'not_ready' },
-        ],
-      }),
-      undefined,
-      queue('RUNNING', [entry(52, 'TESTING'), entry(7, 'PENDING')]),
-    ),
-  ],
-  ['without a queue', explain(undefined, undefined, null)],
-  ['a state that nobody knows', explain(record('SOMETHING_NEW'))],
-  [
-    'not ready for too long, without targets',
-    explain({
-      ...ended('CANCELLED', { reason: 'not_ready_timeout_expired' }),
+    record('NOT_READY', {
+      prBaseBranch: 'checkout-step-one',
       readiness: { doesBaseBranchMatch: true, requiresImpactedTargets: true, hasImpactedTargets: false },
     }),
   ],
-] as const
+  [
+    'a default that was used once proves nothing',
+    record('PENDING', { priorityValue: 10, usedDefaultPriorityName: 'medium' }),
+  ],
+  ['tested with others', record('TESTING'), { testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }],
+  ['a check that timed out', record('FAILED', { reason: 'test_run_required_status_failed' }), timedOut],
+  ['a check that timed out, without a word', record('FAILED'), timedOut],
+  ['cancelled, with a run in which a check failed', record('CANCELLED'), failedRun],
+  ['merged, with a run in which a check failed', record('MERGED'), { ...failedRun, dependentPrs: [5, 6] }],
+  [
+    'just submitted, with a time limit',
+    submitted('11:59:50'),
+    undefined,
+    queue('RUNNING', [], { notReadyTimeoutHours: 24 }),
+  ],
+  ['submitted more than a minute ago', submitted('11:58:30')],
+  ['passed, the first in the queue', ...passed()],
+  ['passed, behind another one', ...passed(entry(5, 'TESTING'))],
+  [
+    'waits for two, of which one has left',
+    record('PENDING', {
+      timeline: [
+        { state: 'pending', prerequisitePullRequests: [{ prNumber: 91 }, { prNumber: 52 }] },
+        { state: 'not_ready' },
+      ],
+    }),
+    undefined,
+    queue('RUNNING', [entry(52, 'TESTING'), entry(7, 'PENDING')]),
+  ],
+  ['without a queue', undefined, undefined, null],
+  ['a state that nobody knows', record('SOMETHING_NEW')],
+  [
+    'not ready for too long, without targets',
+    {
+      ...ended('CANCELLED', { reason: 'not_ready_timeout_expired' }),
+      readiness: { doesBaseBranchMatch: true, requiresImpactedTargets: true, hasImpactedTargets: false },
+    },
+  ],
+]
 
 test('`pr explain` says of each word of the service what it means, whose it is and what to do', async () => {
-  const text = [...words, ...others].map(([title, explained]) => `=== ${title}\n${explained}\n`).join('\n')
+  const told = others.map(([title, ...read]) => [title, explain(...read)] as const)
+  const text = [...words, ...told].map(([title, explained]) => `=== ${title}\n${explained}\n`).join('\n')
   await expect(text).toMatchFileSnapshot('../golden/pr-explain-words.txt')
 })
 
