@@ -1,74 +1,8 @@
 import type { CommandGroup } from '../command/command.ts'
-import type { Habit } from '../command/habits.ts'
-import { formats } from '../output/output-formats.ts'
 import { isPullRequestReference } from '../values/pull-request.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { parseDuration } from '../values/time.ts'
-
-/** The habits that lead to no command: other names of groups and of options that several commands have. */
-const generalHabits: readonly Habit[] = [
-  ['', 'pulls prs pull pull-request pull-requests mr mrs merge-request', 'pr'],
-  ['', 'que q mq merge-queue merge-train', 'queue'],
-  ['', 'flakytests flaky-tests', 'flaky'],
-  ['', 'mergeq trunk bors @bors @mergifyio', ''],
-  [', queue', 'clean rollup', 'none'],
-  ['revert, rollup', '<pr>', 'none'],
-  ['rollout', 'restart', 'none'],
-  ['log', 'short oneline', 'none'],
-  ['', 'upgrade self-update', 'Update mergeq with the program that installed it, such as npm.'],
-  [
-    'pr, pr edit',
-    'comment checkout review ready update-branch rebase diff --add-label --remove-label --add-reviewer --title',
-    'No command of mergeq does this. Use the program of the code host, such as: gh pr --help',
-  ],
-  [
-    '',
-    'commit fetch checkout rebase sync restack stack stash branch tag clone issue issues secret label gist workflow',
-    'No command of mergeq does this. Use git, or the program of the code host.',
-  ],
-  ['queue *', '<pr>', 'none'],
-  ['queue *', '<repo>', '-R *'],
-  ['queue *', '<word>', '-b *'],
-  ['*', '--pr --number --id', ''],
-  ['pr *', '--current', 'Without a pull request, that of the current branch is used.'],
-  ['*', '--start --from --for --last --past --window --after', '--since'],
-  ['*', '--end --to --before', '--until'],
-  ['*', '--day --today', '--since 24h'],
-  ['*', '--week', '--since 7d'],
-  ['*', '--month', '--since 30d'],
-  ['*', '--days', '--since <n>d'],
-  ['*', '--weeks', '--since <n>w'],
-  ['*', '--hours', '--since <n>h'],
-  ['*', '--team --codeowner --code-owner', '--owner'],
-  ['*', '--hostname --host --url --server', '--base-url'],
-  ['*', '-p', '--port'],
-  ['*', '--repository', '--repo'],
-  ['*', '--branch --base --target --queue -B', '--target-branch'],
-  ['*', '--format', '--output'],
-  ['*', formats.map(name => `--${name}`).join(' '), '--output *'],
-  ['*', '--force --confirm -f', '--yes'],
-  ['*', '-y', 'Write --yes, where a command asks. It has no short form.'],
-  ['*', '--prio -p', '--priority'],
-  ['*', '--top --count --max -L -n=<n>', '--limit'],
-  ['*', '-s --status', '--state'],
-  ['*', '--reason --comment --message --body -m', 'No command takes a reason or a comment.'],
-  ['*', '--watch --follow', 'Only queue watch and pr wait follow changes. They need no option for it.'],
-  ['*', '--web', 'Only pr get, pr explain, pr testing and flaky get open a page with --web.'],
-  [
-    '*',
-    '--template --jsonpath --no-headers --full',
-    'To format the output, use --fields, or pipe --json to jq.',
-  ],
-  [
-    '*',
-    '--sort --sort-by --order --reverse',
-    'Only lists of tests have --sort. Otherwise, pipe --json to jq.',
-  ],
-  ['*', '--dryrun --what-if -n', '--dry-run'],
-  ['*', '--no-color --no-colour', '--color never'],
-  ['*', '--colour', '--color'],
-  ['*', '-V', '--version'],
-]
+import type { Habit } from './habits.ts'
 
 type Words = readonly string[]
 
@@ -147,9 +81,8 @@ export class OtherWords {
   }
 
   static async load(groups: readonly CommandGroup[]): Promise<OtherWords> {
-    const files = groups.flatMap(({ commands }) => commands.flatMap(({ habits }) => habits?.() ?? []))
-    const loaded = await Promise.all(files)
-    return new OtherWords(groups, [...loaded.flatMap(({ habits }) => habits), ...generalHabits])
+    const { habits } = await import('./habits.ts')
+    return new OtherWords(groups, habits)
   }
 
   /** Returns what a word means in one of the places, of which the first counts. An option must be one of `options`. */

@@ -222,22 +222,3 @@ test('no word has two meanings in one place, but those of options', async () => 
   )
   expect(twice).toEqual([])
 })
-
-test('a habit is in the folder of the command that it leads to', async () => {
-  const files = commandGroups.flatMap(({ name: group, commands }) =>
-    commands.flatMap(({ name, habits }) =>
-      habits === undefined ? [] : [{ own: `${group} ${name}`.trim(), habits }],
-    ),
-  )
-  expect(files.length).toBeGreaterThan(30)
-  for (const { own, habits } of files)
-    for (const [places, , meant] of (await habits()).habits) {
-      const isOwn = meant.replace('*', '').startsWith(own) || places.includes(own) || meant.includes(own)
-      expect({
-        own,
-        places,
-        meant,
-        isOwn: isOwn || places.split(', ').some(place => own.startsWith(place.replace(' *', ''))),
-      }).toMatchObject({ isOwn: true })
-    }
-})

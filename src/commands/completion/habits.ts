@@ -1,4 +1,0 @@
-export const habits = [
-  ['completion', '--shell -s', ''],
-  ['', 'autocomplete complete', 'completion'],
-] as const

@@ -1,1 +1,0 @@
-export const habits = [['config', 'get-value --get', 'config get']] as const

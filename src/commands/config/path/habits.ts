@@ -1,1 +1,0 @@
-export const habits = [['config', 'edit open file where', 'config path']] as const

@@ -1,1 +1,0 @@
-export const habits = [['config', 'delete remove rm clear reset --unset', 'config unset']] as const

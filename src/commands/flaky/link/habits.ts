@@ -1,1 +1,0 @@
-export const habits = [[', flaky', 'ticket create-ticket', 'flaky link']] as const

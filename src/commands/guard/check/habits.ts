@@ -1,1 +1,0 @@
-export const habits = [['guard', 'status --check', 'guard check']] as const

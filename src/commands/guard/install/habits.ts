@@ -1,4 +1,0 @@
-export const habits = [
-  ['guard', 'enable on add setup --install', 'guard install'],
-  ['', 'hook hooks', 'guard'],
-] as const

@@ -1,1 +1,0 @@
-export const habits = [['guard', 'disable off remove rm --uninstall', 'guard uninstall']] as const

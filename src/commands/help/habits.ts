@@ -1,4 +1,0 @@
-export const habits = [
-  ['', 'man docs documentation usage', 'help'],
-  ['', 'exit-codes environment formatting states', 'help *'],
-] as const

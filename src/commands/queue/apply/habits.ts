@@ -1,4 +1,0 @@
-export const habits = [
-  ['queue', 'import load restore', 'queue apply'],
-  ['queue apply', '--from --filename', '--file'],
-] as const

@@ -1,4 +1,0 @@
-export const habits = [
-  ['queue', 'add new init', 'queue create'],
-  ['queue create', '--name --for --of', '--target-branch'],
-] as const

@@ -1,1 +1,0 @@
-export const habits = [['queue', 'remove rm destroy drop', 'queue delete']] as const

@@ -1,1 +1,0 @@
-export const habits = [['queue', 'why diagnose stuck blocked stalled', 'queue explain']] as const

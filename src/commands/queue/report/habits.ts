@@ -1,4 +1,0 @@
-export const habits = [
-  ['queue', 'stats statistics summary trends', 'queue report'],
-  ['', 'report', 'queue report'],
-] as const

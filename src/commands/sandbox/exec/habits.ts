@@ -1,1 +1,0 @@
-export const habits = [['sandbox', 'run', 'sandbox exec']] as const
