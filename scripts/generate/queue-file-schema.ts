@@ -1,5 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' }
-import { type QueueSetting, queueSettings } from '../../src/api/operations/queue-settings.ts'
+import type { Param } from '../../src/api/operation.ts'
+import { queueSettings } from '../../src/api/operations/queue-settings.ts'
 import { isOnlyRead, settingNames } from '../../src/commands/queue/shared/files/queue-file.ts'
 import type { Type } from '../../src/values/types.ts'
 
@@ -42,7 +43,7 @@ export const queueFileSchema = {
       // The service may have further settings.
       properties: Object.fromEntries(
         settingNames.map(name => {
-          const setting = new Map<string, QueueSetting<unknown>>(Object.entries(queueSettings)).get(name)
+          const setting = new Map<string, Param<unknown>>(Object.entries(queueSettings)).get(name)
           if (setting === undefined) throw new Error(`no setting ${name}`)
           const minimum = isOnlyRead(name, 0) ? { minimum: 0 } : {}
           return [name, { description: setting.summary, ...schemaOf(setting.type), ...minimum }]

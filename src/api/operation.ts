@@ -5,7 +5,6 @@ import { type Repository, repositoryName } from '../values/repository.ts'
 import { toIso } from '../values/time.ts'
 import { branch, instant, integer, repository, requireExactNumbers, type Type } from '../values/types.ts'
 import type { RecordType } from './operations/fields.ts'
-import type { RecoveryRule } from './recovery-rules.ts'
 import type { DecodedResponse, PagesEnd, ResponseDecoder } from './response.ts'
 
 /**
@@ -83,12 +82,7 @@ export const requiredParam = <T>(
   type: Type<T>,
   summary: string,
   details: ParamDetails<T> = {},
-): Param<T> => ({
-  type,
-  summary,
-  required: true,
-  ...details,
-})
+): Param<T> => ({ type, summary, required: true, ...details })
 
 /** A value at a path of the body, set last: it replaces what a param sends there. */
 export interface BodyOverride {
@@ -183,6 +177,9 @@ export interface Resource {
 
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
 type Route = `${'GET' | 'POST'} /${string}`
+
+/** What a reading says about a change: see `recoveryRules`. */
+export type RecoveryRule = 'submit' | 'cancel' | 'restart' | 'create' | 'update' | 'delete'
 
 export interface ReadBack {
   /** The change has all its params. */
@@ -469,10 +466,7 @@ export const listParams = (noun: string, pageSizeLocation: ParamLocation) => ({
   pageSize: param(
     pageSizeType,
     `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page; the hosted service takes up to 100`,
-    {
-      defaultText: String(defaultPageSize),
-      location: pageSizeLocation,
-    },
+    { defaultText: String(defaultPageSize), location: pageSizeLocation },
   ),
   maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {
     defaultText: String(defaultMaxPages),

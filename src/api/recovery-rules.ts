@@ -1,5 +1,6 @@
 import { get, getArray, type Json, type JsonObject } from '../base/json.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
+import type { RecoveryRule } from './operation.ts'
 import { isSameSetting } from './operations/queue-settings.ts'
 import { changedWhen, type SentSeconds } from './service-clock.ts'
 
@@ -124,6 +125,4 @@ export const recoveryRules = {
   create: inspectCreate,
   update: inspectUpdate,
   delete: inspectDelete,
-} as const satisfies Readonly<Record<string, (evidence: WriteObservation) => RecoveryResult>>
-
-export type RecoveryRule = keyof typeof recoveryRules
+} satisfies Record<RecoveryRule, (evidence: WriteObservation) => RecoveryResult>

@@ -136,11 +136,7 @@ export const bodyTooLargeError = (
   new MergeqError(
     'refused',
     `The request has ${formatInteger(bytes)} bytes or more; the limit is ${formatInteger(maxBodySize)} bytes (20 MiB). Nothing was sent.`,
-    {
-      operation,
-      hint,
-      isBodyTooLarge: true,
-    },
+    { operation, hint, isBodyTooLarge: true },
   )
 
 const isEncoded = (value: EncodedValue): value is EncodedJson =>
@@ -216,30 +212,19 @@ async function logOrigins({ options, settings, logger }: ServiceClient): Promise
   for (const [name, { value, origin }] of newSettings) await logger.debug(`${name}: ${value} (${origin})`)
 }
 
-/** A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text. */
-interface RequestPreview {
-  readonly operation: string
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-}
-
 const redactedToken = '[REDACTED]'
 
-export function previewRequest(request: HttpRequest): RequestPreview {
-  const { operation, method, url, headers, credential, body } = request
-  return {
-    operation,
-    method,
-    url,
-    headers: credential === 'token' ? { ...headers, 'x-api-token': redactedToken } : headers,
-    ...(body === undefined ? {} : { body: bodyText(body) }),
-  }
-}
+/** A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text. */
+export const previewRequest = ({ operation, method, url, headers, credential, body }: HttpRequest) => ({
+  operation,
+  method,
+  url,
+  headers: credential === 'token' ? { ...headers, 'x-api-token': redactedToken } : headers,
+  body: body && bodyText(body),
+})
 
 /** The request as a curl command, which reads the token from MERGEQ_TOKEN. */
-export function curlCommand({ method, url, headers, body }: RequestPreview): string {
+export function curlCommand({ method, url, headers, body }: ReturnType<typeof previewRequest>): string {
   const words = ['curl', '-X', method, shellQuote(url)]
   for (const [name, value] of Object.entries(headers))
     words.push('-H', value === redactedToken ? `"${name}: $MERGEQ_TOKEN"` : shellQuote(`${name}: ${value}`))

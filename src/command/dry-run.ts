@@ -54,8 +54,7 @@ async function printRequest(request: HttpRequest, out: Output): Promise<void> {
   const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
   await out.write(`${stringifyJson(document, out.terminal)}\n`)
   // The escapes in the body are JSON: the copied command sends the same characters.
-  const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
-  if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
+  if (out.terminal) await out.write(`${curlCommand({ ...shown, body: body && escapeInvisible(body) })}\n`)
 }
 
 /** Returns the context of a command that prints a plan in a dry run: its client sends requests. */

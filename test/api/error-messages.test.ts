@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { changeSentence } from '../../src/api/change-sentence.ts'
 import { serviceMessageOf } from '../../src/api/error-response.ts'
 import {
   type Answer,
@@ -17,6 +18,7 @@ const where = '-R acme/web -b main --retries 0'
 const org = '-R acme/web --org acme --retries 0'
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
+const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const page = '<!DOCTYPE html><html><head><script>alert(1)</script></head><body>Sign in</body></html>'
 
 const always =
@@ -354,6 +356,9 @@ describe('success', () => {
       err: operation === 'submitPullRequest' ? next : '',
       lines: 2,
     })
+    const example = queueChanges.find(({ line }) => words.startsWith(line))
+    if (example !== undefined)
+      expect(person.out).toContain(changeSentence(example.operation, { repo, targetBranch: 'main', pr: 7 }))
     const script = await mergeq(`${words} --json`, { answer: always(status, body) })
     expect(script).toMatchObject({ code: 0, out: `${JSON.stringify(receiptOf(operation, more))}\n`, err: '' })
   }

@@ -3,14 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 // @ts-expect-error: it has no types.
 import { commandOf } from '../../scripts/tally.mjs'
-import { allCommands } from '../support/commands.ts'
 import { randomSeed } from '../support/random-seed.ts'
 import { projectTest } from '../support/sample.ts'
-
-projectTest('the tests of each command are in a file of its name', () => {
-  const files = allCommands.map(({ command }) => `test/commands/${command.replaceAll(' ', '/')}.test.ts`)
-  expect(files.filter(file => !existsSync(file))).toEqual([])
-})
 
 projectTest('the slow files that vitest.config.ts starts first exist', () => {
   const [, list = ''] = readFileSync('vitest.config.ts', 'utf8').split('const slowFiles = [')

@@ -85,18 +85,11 @@ const isOfBranch =
 
 /** Returns the lines of a text for which `keep` returns true, each with its bytes and line end unchanged. */
 function keepLines(bytes: Uint8Array, keep: (line: string) => boolean): Uint8Array {
-  const result = new Uint8Array(bytes.length)
-  let length = 0
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(0x0a, start)
-    const line = bytes.subarray(start, end < 0 ? bytes.length : end + 1)
-    if (keep(utf8.decode(line).replace(/\r?\n$/, ''))) {
-      result.set(line, length)
-      length += line.length
-    }
-    start += line.length
-  }
-  return result.subarray(0, length)
+  const lines = Buffer.from(bytes)
+    .toString('latin1')
+    .split(/(?<=\n)/)
+  const textOf = (line: string) => utf8.decode(Buffer.from(line, 'latin1')).replace(/\r?\n$/, '')
+  return Buffer.from(lines.filter(line => keep(textOf(line))).join(''), 'latin1')
 }
 
 export const getMergeQueueMetrics = defineOperation({

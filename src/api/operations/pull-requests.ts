@@ -32,11 +32,11 @@ import {
   pageSizeType,
   param,
   queueParams,
+  type RecoveryRule,
   rangeParams,
   requiredParam,
   type WriteRecovery,
 } from '../operation.ts'
-import type { RecoveryRule } from '../recovery-rules.ts'
 import { anyField, emptyDecoder, listDecoder, recordDecoder } from '../response.ts'
 import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'

@@ -1,103 +1,68 @@
 import { isObject, type Json } from '../../base/json.ts'
-import {
-  boolean,
-  choice,
-  integer,
-  listOf,
-  onlyTrue,
-  type Type,
-  text,
-  upperCaseChoice,
-  type ValueOf,
-} from '../../values/types.ts'
-
-export interface QueueSetting<T> {
-  readonly type: Type<T>
-  readonly summary: string
-}
+import { boolean, choice, integer, listOf, onlyTrue, text, upperCaseChoice } from '../../values/types.ts'
+import { param } from '../operation.ts'
 
 const queueState = upperCaseChoice(['running', 'paused', 'draining'], 'state')
 
 /**
  * The settings that updateQueue accepts (docs/reference/service.md, "Queue settings"), by their keys in a request
  * and in a queue file, in the order in which files list them. The options of the command line and of the library, keys
- * of queue files and the checks of the sandbox are made from this table.
+ * of queue files and the checks of the sandbox are made from this table. One that is left out stays unchanged.
  */
-const settings = {
-  state: { type: queueState, summary: 'State of the queue: running, paused, draining' },
-  mode: {
-    type: choice(['single', 'parallel'], 'mode'),
-    summary: 'Test in one lane (single), or in several lanes by impacted targets (parallel)',
-  },
-  concurrency: { type: integer(1), summary: 'Maximum number of concurrent test runs' },
-  bisectionConcurrency: {
-    type: integer(1),
-    summary:
-      'Maximum number of concurrent test runs while a failed batch is split (default: the same as concurrency)',
-  },
-  testingTimeoutMinutes: {
-    type: integer(0),
-    summary: 'Time limit for a test run in minutes; 0 means no limit',
-  },
-  pendingFailureDepth: {
-    type: integer(0),
-    summary: 'After a failure, wait for the results of this many later test runs before it is final',
-  },
-  canOptimisticallyMerge: {
-    type: boolean,
-    summary: 'If the tests of a pull request pass, also merge those ahead of it that were tested with it',
-  },
-  batch: { type: boolean, summary: 'Test several pull requests together in a batch' },
-  batchingMinSize: { type: integer(1), summary: 'Target number of pull requests in a batch' },
-  batchingMaxWaitTimeMinutes: {
-    type: integer(1),
-    summary: 'Maximum time to wait for a batch to fill, in minutes',
-  },
-  createPrsForTestingBranches: { type: boolean, summary: 'Create draft pull requests for test branches' },
-  commentsEnabled: { type: boolean, summary: 'Post comments on pull requests' },
-  commandsEnabled: { type: boolean, summary: 'Accept commands in pull request comments' },
-  statusCheckEnabled: { type: boolean, summary: 'Post a status check on pull requests' },
-  directMergeMode: {
-    type: choice(['off', 'always'], 'mode'),
-    summary: 'Merge a pull request without testing if it is up to date and the queue is empty: off, always',
-  },
-  optimizationMode: {
-    type: choice(['off', 'bisection_skip_redundant_tests'], 'mode'),
-    summary:
-      'Skip tests that are not needed to find the pull request that failed a batch: off, bisection_skip_redundant_tests',
-  },
-  mergeMethod: {
-    type: choice(['merge_commit', 'squash', 'rebase'], 'method'),
-    summary: 'Merge method: merge_commit, squash, rebase',
-  },
-  requiredStatuses: {
-    type: listOf(text('status', 'name')),
-    summary: 'Status that a test run must pass; overrides branch protection',
-  },
-  deleteRequiredStatuses: {
-    type: onlyTrue,
-    summary: 'Remove the required statuses that override branch protection',
-  },
-  extensionEnabled: { type: boolean, summary: 'Enable the browser extension' },
-  labelCommandsEnabled: { type: boolean, summary: 'Accept commands as labels' },
-  stateLabelsEnabled: { type: boolean, summary: 'Label pull requests with their state' },
-  enqueueingLabel: { type: text('label'), summary: 'Label that submits a pull request to the queue' },
-  notReadyTimeoutHours: {
-    type: integer(0),
-    summary: 'Cancel pull requests that are not ready after this many hours',
-  },
-  testBranchConstructionMode: {
-    type: choice(['rename_temp_branch', 'push_new_branch_from_temp'], 'mode'),
-    summary: 'How to create test branches: rename_temp_branch, push_new_branch_from_temp',
-  },
+export const queueSettings = {
+  state: param(queueState, 'State of the queue: running, paused, draining'),
+  mode: param(
+    choice(['single', 'parallel'], 'mode'),
+    'Test in one lane (single), or in several lanes by impacted targets (parallel)',
+  ),
+  concurrency: param(integer(1), 'Maximum number of concurrent test runs'),
+  bisectionConcurrency: param(
+    integer(1),
+    'Maximum number of concurrent test runs while a failed batch is split (default: the same as concurrency)',
+  ),
+  testingTimeoutMinutes: param(integer(0), 'Time limit for a test run in minutes; 0 means no limit'),
+  pendingFailureDepth: param(
+    integer(0),
+    'After a failure, wait for the results of this many later test runs before it is final',
+  ),
+  canOptimisticallyMerge: param(
+    boolean,
+    'If the tests of a pull request pass, also merge those ahead of it that were tested with it',
+  ),
+  batch: param(boolean, 'Test several pull requests together in a batch'),
+  batchingMinSize: param(integer(1), 'Target number of pull requests in a batch'),
+  batchingMaxWaitTimeMinutes: param(integer(1), 'Maximum time to wait for a batch to fill, in minutes'),
+  createPrsForTestingBranches: param(boolean, 'Create draft pull requests for test branches'),
+  commentsEnabled: param(boolean, 'Post comments on pull requests'),
+  commandsEnabled: param(boolean, 'Accept commands in pull request comments'),
+  statusCheckEnabled: param(boolean, 'Post a status check on pull requests'),
+  directMergeMode: param(
+    choice(['off', 'always'], 'mode'),
+    'Merge a pull request without testing if it is up to date and the queue is empty: off, always',
+  ),
+  optimizationMode: param(
+    choice(['off', 'bisection_skip_redundant_tests'], 'mode'),
+    'Skip tests that are not needed to find the pull request that failed a batch: off, bisection_skip_redundant_tests',
+  ),
+  mergeMethod: param(
+    choice(['merge_commit', 'squash', 'rebase'], 'method'),
+    'Merge method: merge_commit, squash, rebase',
+  ),
+  requiredStatuses: param(
+    listOf(text('status', 'name')),
+    'Status that a test run must pass; overrides branch protection',
+  ),
+  deleteRequiredStatuses: param(onlyTrue, 'Remove the required statuses that override branch protection'),
+  extensionEnabled: param(boolean, 'Enable the browser extension'),
+  labelCommandsEnabled: param(boolean, 'Accept commands as labels'),
+  stateLabelsEnabled: param(boolean, 'Label pull requests with their state'),
+  enqueueingLabel: param(text('label'), 'Label that submits a pull request to the queue'),
+  notReadyTimeoutHours: param(integer(0), 'Cancel pull requests that are not ready after this many hours'),
+  testBranchConstructionMode: param(
+    choice(['rename_temp_branch', 'push_new_branch_from_temp'], 'mode'),
+    'How to create test branches: rename_temp_branch, push_new_branch_from_temp',
+  ),
 }
-
-type Optional<S extends Readonly<Record<string, QueueSetting<unknown>>>> = {
-  readonly [K in keyof S]: QueueSetting<ValueOf<S[K]['type']> | undefined>
-}
-
-/** The settings; one that is left out stays unchanged. */
-export const queueSettings: Optional<typeof settings> = settings
 
 export const stableJson = (value: Json): string =>
   JSON.stringify(value, (_, member: Json) =>

@@ -1,8 +1,7 @@
 import { usageError } from '../../base/errors.ts'
 import { getArray, isObject, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { defineOperation, queueParams } from '../operation.ts'
-import type { RecoveryRule } from '../recovery-rules.ts'
+import { defineOperation, type Param, queueParams, type RecoveryRule } from '../operation.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import {
   entryRecord,
@@ -15,12 +14,12 @@ import {
   sentRecord,
   words,
 } from './fields.ts'
-import { type QueueSetting, queueSettings } from './queue-settings.ts'
+import { queueSettings } from './queue-settings.ts'
 
 const { deleteRequiredStatuses: _, ...reportedSettings } = queueSettings
 
 /** The field in which the service reports a setting. */
-function settingField(key: string, { type, summary }: QueueSetting<unknown>): Field {
+function settingField(key: string, { type, summary }: Param<unknown>): Field {
   if (key === 'state') return field('QueueState')
   if (type.choices !== undefined) return field(words(...type.choices), summary)
   return field(key === 'requiredStatuses' ? 'readonly string[] | null' : type.declaration, summary)

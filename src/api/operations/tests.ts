@@ -2,7 +2,6 @@ import { usageError } from '../../base/errors.ts'
 import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../base/json.ts'
 import { isOneOf, ownersOf } from '../../domain/owners.ts'
 import { countRead, joinTruncated } from '../../values/format.ts'
-import type { TextMatcher } from '../../values/glob.ts'
 import { maxWindow } from '../../values/limits.ts'
 import { repositoryName } from '../../values/repository.ts'
 import { findSimilarName } from '../../values/similar-name.ts'
@@ -30,7 +29,7 @@ import {
   listParams,
   type NameOf,
   type Pages,
-  type Params,
+  type ParamValues,
   pageSizeType,
   param,
   queueParams,
@@ -119,6 +118,8 @@ const quarantinedTestsPage = defineOperation({
   ...pagesOfTests(quarantinedTestPages, 'the quarantined tests'),
 })
 
+const unhealthyStatus = upperCaseChoice(['flaky', 'broken'], 'status')
+
 /** Lists the flaky or the broken tests of a repository (docs/reference/service.md, "list-unhealthy-tests"). */
 const unhealthyTestsPage = defineOperation({
   route: 'POST /flaky-tests/list-unhealthy-tests',
@@ -126,7 +127,7 @@ const unhealthyTestsPage = defineOperation({
   isHostedOnly: true,
   params: {
     ...organizationParams,
-    status: requiredParam(upperCaseChoice(['flaky', 'broken'], 'status'), 'Only tests with this status'),
+    status: requiredParam(unhealthyStatus, 'Only tests with this status'),
     ...testPageParams,
   },
   response: testRecord,
@@ -206,9 +207,6 @@ export const linkTicketToTestCase = defineOperation({
   },
 })
 
-/** The params that request a page are not those of the operation: a list requests many. */
-const withoutPages = <P extends Params>({ pageSize: _, pageToken: __, ...params }: P) => params
-
 const { limit, pageSize, maxPages } = listParams('tests', 'body.page_query.page_size')
 
 const testListParams = {
@@ -220,13 +218,16 @@ const testListParams = {
   maxPages,
 }
 
-const quarantined = param(boolean, 'Only tests that are (or are not) quarantined')
-
-const testFilterParams = {
+const filterParams = {
+  quarantined: param(boolean, 'Only tests that are (or are not) quarantined'),
+  minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
   owner: param(text('owner', 'name'), 'Only tests of this code owner'),
   name: param(glob(false), 'Only tests whose name matches this pattern (case-sensitive)'),
   path: param(glob(true), 'Only tests whose file path matches this pattern'),
 }
+
+const { minFailureRate: _, ...unhealthyFilters } = filterParams
+const { quarantined: __, ...quarantinedFilters } = unhealthyFilters
 
 const ownerKey = (owner: string): string => owner.toLowerCase().replace(/^.*\/|^@/, '')
 
@@ -247,17 +248,9 @@ function suggestOwners(owner: string, known: readonly string[]): EmptyListHint {
 
 const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
 
-interface TestFilters {
-  readonly owner?: string | undefined
-  readonly quarantined?: boolean | undefined
-  readonly minFailureRate?: number | undefined
-  readonly name?: TextMatcher | undefined
-  readonly path?: TextMatcher | undefined
-}
-
 /** The filters of a list, and the hint for an owner without tests; `filePath` is the member with the path of a file. */
 function filtersOf(
-  { owner, quarantined, minFailureRate, name, path }: TestFilters,
+  { owner, quarantined, minFailureRate, name, path }: ParamValues<typeof filterParams>,
   nameOf: NameOf,
   filePath = 'file_path',
 ) {
@@ -326,12 +319,13 @@ const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to
 
 const momentForms = 'a duration before now, such as 7d, a date and time, or a day, such as yesterday'
 
-const { start: _start, end: _end, ...failingParams } = withoutPages(failingTestsPage.params)
+const { repo, org } = failingTestsPage.params
 
 /** Lists the tests that failed in a range of time, each test once; by default in the last 24 hours. */
 export const listFailingTests = listOperation(failingTestsPage, {
   params: {
-    ...failingParams,
+    repo,
+    org,
     since: param(moment, `Start of the range: ${momentForms}`, {
       defaultText: '24h',
       location: 'body.start_time',
@@ -341,9 +335,7 @@ export const listFailingTests = listOperation(failingTestsPage, {
       location: 'body.end_time',
     }),
     ...testListParams,
-    quarantined,
-    minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
-    ...testFilterParams,
+    ...filterParams,
     // Collects all tests, then sorts them; without it, tests are given as they arrive.
     sort: param(
       choice(['impact', 'rate', 'recent', 'name'], 'key'),
@@ -376,11 +368,7 @@ export const listFailingTests = listOperation(failingTestsPage, {
 })
 
 export const listQuarantinedTests = listOperation(quarantinedTestsPage, {
-  params: {
-    ...withoutPages(quarantinedTestsPage.params),
-    ...testListParams,
-    ...testFilterParams,
-  },
+  params: { repo, org, ...testListParams, ...quarantinedFilters },
   list: (values, _, nameOf) => ({
     ...values,
     operation: quarantinedTestsPage,
@@ -395,8 +383,6 @@ export const listQuarantinedTests = listOperation(quarantinedTestsPage, {
 /** The statuses of a test that is not healthy, in the order in which they are requested. */
 const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
 
-const { status: statusParam, ...unhealthyParams } = withoutPages(unhealthyTestsPage.params)
-
 const unhealthyOrders = { impact: testOrders.impact, 'last-failed': testOrders.recent }
 
 const orderWords = { impact: 'most pull requests first', 'last-failed': 'last failure first' }
@@ -408,15 +394,15 @@ export const unhealthyOrder = (sort: keyof typeof unhealthyOrders | undefined): 
 /** Lists the flaky tests and then the broken tests of a repository. */
 export const listUnhealthyTests = listOperation(unhealthyTestsPage, {
   params: {
-    ...unhealthyParams,
+    repo,
+    org,
     // Without it, one request after another for each status.
-    status: param(statusParam.type, statusParam.summary, {
+    status: param(unhealthyStatus, 'Only tests with this status', {
       defaultText: 'flaky, then broken',
       location: 'body.status',
     }),
     ...testListParams,
-    quarantined,
-    ...testFilterParams,
+    ...unhealthyFilters,
     // Collects all tests, then sorts them; without it, the flaky ones come first, in the order of the service.
     sort: param(
       choice(['impact', 'last-failed'], 'key'),

@@ -2,9 +2,9 @@ import type { JsonObject } from '../../base/json.ts'
 import { type QueueActivity, type QueueMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { testSlots } from '../../domain/queue-entries.ts'
 import type { Queue } from '../../values/repository.ts'
+import { callOperation } from '../call.ts'
 import { getMergeQueueMetrics, queueMetricsIn } from '../operations/metrics.ts'
 import { type ServiceClient, withoutMessages } from '../service-client.ts'
-import { tryRead } from './extra-reads.ts'
 
 /** How long what a person is told in addition may take, in milliseconds. */
 const extraTime = 1_000
@@ -15,15 +15,12 @@ export async function readQueueMetrics(
   place: Queue,
   timeLimit = extraTime,
 ): Promise<{ readonly queue: QueueMetrics | undefined } | undefined> {
-  const options = { limits: { maxRetries: 0, timeout: () => timeLimit } }
+  const limits = { maxRetries: 0, timeout: () => timeLimit }
   try {
-    const { response } = await tryRead(
-      withoutMessages(client),
-      getMergeQueueMetrics,
-      { repo: place.repo },
-      options,
-    )
-    if (response === undefined) return undefined
+    const values = { repo: place.repo }
+    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, values, {
+      limits,
+    })
     return { queue: queueMetricsIn(response.bytes, place) }
   } catch {
     return undefined

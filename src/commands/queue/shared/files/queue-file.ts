@@ -1,7 +1,7 @@
+import type { Param } from '../../../../api/operation.ts'
 import {
   isEmptySetting,
   isSameSetting,
-  type QueueSetting,
   queueSettings,
   stableJson,
 } from '../../../../api/operations/queue-settings.ts'
@@ -38,7 +38,7 @@ export interface QueueFile {
 /** The settings that a file can contain, by their keys; a file has `requiredStatuses: null` to delete them. */
 const { deleteRequiredStatuses: _, ...fileSettings } = queueSettings
 
-const knownSettings = new Map<string, QueueSetting<unknown>>(Object.entries(fileSettings))
+const knownSettings = new Map<string, Param<unknown>>(Object.entries(fileSettings))
 
 const queueFileKeys = ['$schema', 'repo', 'targetBranch', 'defaults', 'created', 'settings']
 
