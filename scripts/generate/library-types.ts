@@ -8,8 +8,15 @@ import { clientOperations } from '../../src/api/operations/index.ts'
 import { receiptRecord } from '../../src/api/operations/receipts.ts'
 import { exitCodeList } from '../../src/base/errors.ts'
 import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
-import { iteratorName } from '../../src/library/method-names.ts'
-import { landParams, type WaitParam, waitParams, watchParams } from '../../src/library/wait-options.ts'
+import { iteratorName } from '../../src/library/client.ts'
+import {
+  bodyParams,
+  callParams,
+  clientParams,
+  type LibraryParam,
+  settingParams,
+} from '../../src/library/options.ts'
+import { landParams, waitParams, watchParams } from '../../src/library/wait-options.ts'
 import { sandboxTypes } from '../../src/values/sandbox.ts'
 import { pullRequest } from '../../src/values/types.ts'
 import { attemptRecord, changeRecord, landResultRecord, queueChangeRecord } from '../../src/wait/records.ts'
@@ -91,7 +98,7 @@ const isRequired = (operation: Operation, name: string): boolean =>
 /** Declares an option, with its range, its unit and its default. */
 function declareOption(
   name: string,
-  { type, summary, default: usual, note }: WaitParam<unknown>,
+  { type, summary, default: usual, note }: LibraryParam<unknown>,
   isNeeded: boolean,
 ): string {
   const { declaration, expected } = type
@@ -106,17 +113,24 @@ function declareOption(
   return `${comment(about, '  ')}  readonly ${name}${isNeeded ? '' : '?'}: ${value}${isNeeded ? '' : ' | undefined'}\n`
 }
 
+/** Declares options; one that has a default need not be given. */
+const declareParams = (
+  heading: string,
+  summary: string,
+  params: Readonly<Record<string, LibraryParam<unknown>>>,
+): string =>
+  `${comment(summary)}export interface ${heading} {\n${Object.entries(params)
+    .map(([name, param]) =>
+      declareOption(name, param, param.required === true && param.default === undefined),
+    )
+    .join('')}}\n`
+
 /** Declares the options of a method that waits. */
 const declareWaitOptions = (
   method: string,
-  params: Readonly<Record<string, WaitParam<unknown>>>,
+  params: Readonly<Record<string, LibraryParam<unknown>>>,
   bases: string,
-): string =>
-  `${comment(`Options of \`${method}\`.`)}export interface ${optionsName(method)} extends ${bases} {\n${Object.entries(
-    params,
-  )
-    .map(([name, param]) => declareOption(name, param, param.required === true))
-    .join('')}}\n`
+): string => declareParams(`${optionsName(method)} extends ${bases}`, `Options of \`${method}\`.`, params)
 
 function declareOptions([method, operation]: Method): string {
   const hasBody = operationMethod(operation.route) === 'POST'
@@ -205,6 +219,17 @@ export function renderLibraryTypes(source: string): string {
   )
   return [
     source.slice(0, source.indexOf('// In the place of what follows')).trimEnd(),
+    declareParams(
+      'CommonOptions',
+      'Settings of a call. A setting that is omitted is resolved as on the command line.',
+      { ...settingParams, ...callParams },
+    ),
+    declareParams(
+      'ClientOptions extends CommonOptions',
+      'Options of a client: the settings of all its calls, the token, and callbacks.',
+      clientParams,
+    ),
+    declareParams('BodyOptions extends CommonOptions', 'Options of a method that sends a body.', bodyParams),
     declareErrorKind,
     declareOtherString,
     declareState('PullRequestState', 'The state of a pull request, in upper case.', pullRequestStates),

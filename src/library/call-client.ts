@@ -1,5 +1,5 @@
 import { findCurrentPullRequest } from '../api/reads/current-pull-request.ts'
-import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
+import { type Advice, createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import type { SendingTime } from '../api/service-clock.ts'
 import { createServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'
@@ -15,7 +15,6 @@ import { createLogger, type LogWriter } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { readReference } from '../values/pull-request.ts'
 import type { SharedQueues } from '../wait/shared-queues.ts'
-import { libraryAdvice } from './advice.ts'
 import { type GivenSettings, sourceOf } from './options.ts'
 
 /** How a call ended. */
@@ -75,6 +74,19 @@ export interface CallClient extends ServiceClient {
   readonly discover: boolean
   readonly memory: ServiceMemory
   close(): Promise<void>
+}
+
+/** The advice of the library: what to call next. After a refusal, the neutral hint stays. */
+const libraryAdvice: Advice = {
+  afterRefusal: () => undefined,
+  toInspect: resources =>
+    resources.map(({ pr }) => (pr === undefined ? 'getQueue()' : `getSubmittedPullRequest({ pr: ${pr} })`)),
+  toCancel: pullRequests => pullRequests.map(({ pr }) => `cancelPullRequest({ pr: ${pr} })`),
+  toWait: pullRequests =>
+    pullRequests.length === 0
+      ? []
+      : [`waitForPullRequests({ prs: [${pullRequests.map(({ pr }) => pr).join(', ')}] })`],
+  toSubmit: ({ pr }) => `submitPullRequest({ pr: ${pr} })`,
 }
 
 const nameOf = (name: string): string => name

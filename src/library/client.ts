@@ -1,17 +1,25 @@
 import type { Operation } from '../api/operation.ts'
-import { type ClientOperationName, clientOperations } from '../api/operations/index.ts'
+import { type ClientOperationName, clientOperations, type RequestName } from '../api/operations/index.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
 import type { Environment, ServiceHost } from '../host/host.ts'
 import { createTraffic, maxRetryAfter } from '../http/traffic.ts'
 import { createRedactor } from '../output/redactor.ts'
+import { parsePullRequest as parseReference } from '../values/pull-request.ts'
+import { pullRequest } from '../values/types.ts'
 import type { CallOutcome, ClientContext } from './call-client.ts'
-import { stoppable, valuesOf, withPublicErrors } from './iterators.ts'
-import { type IteratorName, iteratorName } from './method-names.ts'
 import { call, iterate, sendCall } from './methods.ts'
-import { clientReaders, readOptions, toPublicError } from './options.ts'
-import type { ClientOptions } from './types.ts'
+import { clientParams, readWithDefaults, toPublicError } from './options.ts'
+
+type IteratorName = RequestName extends infer Name
+  ? Name extends `list${infer Records}`
+    ? `iterate${Records}`
+    : never
+  : never
+
+/** The name of the method that iterates a list: `iterateFailingTests` for `listFailingTests`. */
+export const iteratorName = (methodName: string): string => methodName.replace(/^list/, 'iterate')
 
 /** The methods of a client. The published types, which the build makes, say what each takes and returns. */
 export type Client = Readonly<Record<ClientOperationName, (options?: object) => Promise<JsonObject>>> &
@@ -32,17 +40,17 @@ export interface LibraryParts {
  * of the command line. Settings that are left out come from the same sources as on the command line. Throws a
  * usage error for a wrong option.
  */
-export function createHostClient(options: ClientOptions, host: ServiceHost, parts: LibraryParts): Client {
+export function createHostClient(options: object, host: ServiceHost, parts: LibraryParts): Client {
   const secrets = createRedactor()
   const {
     token,
     signal,
     proxy,
-    maxConcurrent = 8,
+    maxConcurrent,
     onNotice,
     discover = true,
-    ...settings
-  } = readClientOptions(options, secrets.redact)
+    settings,
+  } = readPublicly(() => readWithDefaults('createClient', options, clientParams), secrets.redact)
   if (token !== undefined) secrets.hide(token.trim())
   // A callback that fails, or never ends, must not stop a change.
   const notify = async (text: string) => onNotice?.(text)
@@ -116,10 +124,87 @@ export function createHostClient(options: ClientOptions, host: ServiceHost, part
 const proxiesIn = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => /^(?:https|no)_proxy$/i.test(name)))
 
-function readClientOptions(options: ClientOptions, redact: (text: string) => string): ClientOptions {
+/** Returns what `read` returns; its error becomes the one that the caller receives. */
+function readPublicly<T>(read: () => T, redact?: (text: string) => string): T {
   try {
-    return readOptions('createClient', options, clientReaders)
+    return read()
   } catch (error) {
     throw toPublicError(error, redact)
+  }
+}
+
+/** Returns the number of a pull request, and its repository if the reference names one. Throws a usage error otherwise. */
+export const parsePullRequest = (reference: number | string) =>
+  readPublicly(() => parseReference(pullRequest.check(reference)))
+
+/** Yields what an iterator yields; its errors become those that the caller receives. */
+async function* withPublicErrors<T>(
+  values: AsyncGenerator<T, void>,
+  redact: (text: string) => string,
+): AsyncGenerator<T, void> {
+  const next = () =>
+    values.next().catch(error => {
+      throw toPublicError(error, redact)
+    })
+  try {
+    for (let result = await next(); result.done !== true; result = await next()) yield result.value
+  } finally {
+    await values.return(undefined)
+  }
+}
+
+/** Makes `return` and `throw` abort `stop` at once: in a generator they wait for the value that was asked for. */
+function stoppable<T>(values: AsyncGenerator<T, void>, stop: AbortController): AsyncGenerator<T, void> {
+  const [end, fail] = [values.return.bind(values), values.throw.bind(values)]
+  return Object.assign(values, {
+    return(...given: Parameters<typeof end>) {
+      stop.abort()
+      return end(...given)
+    },
+    throw(...given: Parameters<typeof fail>) {
+      stop.abort()
+      return fail(...given)
+    },
+  })
+}
+
+interface Given<T> {
+  readonly values: readonly T[]
+  taken(): void
+}
+
+/**
+ * Yields what `run` gives. `give` resolves when all of it was taken and more is asked for: while nobody asks, nothing
+ * happens. The end of the iterator aborts `stop`, which must end `run`; its error is then no error.
+ */
+async function* valuesOf<T>(
+  run: (give: (values: readonly T[]) => Promise<void>) => Promise<unknown>,
+  stop: AbortController,
+): AsyncGenerator<T, void> {
+  let offer: (given?: Given<T>) => void = () => undefined
+  let fail: (error: unknown) => void = () => undefined
+  const nextOffer = () =>
+    new Promise<Given<T> | undefined>((resolve, reject) => {
+      offer = resolve
+      fail = reject
+    })
+  let offered = nextOffer()
+  let given: Given<T> | undefined
+  const running = run(values => new Promise(taken => offer({ values, taken }))).then(
+    () => offer(),
+    error => (stop.signal.aborted ? offer() : fail(error)),
+  )
+  try {
+    for (;;) {
+      given = await offered
+      if (given === undefined) return
+      yield* given.values
+      offered = nextOffer()
+      given.taken()
+    }
+  } finally {
+    stop.abort()
+    given?.taken()
+    await running
   }
 }

@@ -1,9 +1,8 @@
 import { createServiceHost } from '../host/node-host.ts'
 import { type Client, createHostClient, type LibraryParts } from './client.ts'
-import type { ClientOptions } from './types.ts'
 
 export { isMergeqError, MergeqError } from '../base/errors.ts'
-export { parsePullRequest } from './pull-request.ts'
+export { parsePullRequest } from './client.ts'
 
 declare const MERGEQ_VERSION: string
 
@@ -19,7 +18,7 @@ const neverAborted = new AbortController().signal
  */
 export const createClientWith =
   (parts: LibraryParts) =>
-  (options: ClientOptions = {}): Client => {
+  (options: object = {}): Client => {
     // createServiceHost removes the tokens from the environment of the process that it is given.
     const proc = Object.create(process, { env: { value: { ...process.env } } })
     return createHostClient(options, createServiceHost(proc, version, neverAborted), parts)

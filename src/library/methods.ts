@@ -27,14 +27,14 @@ import {
   createCallClient,
   findPullRequest,
 } from './call-client.ts'
-import { type GivenSettings, methodReaders, readCallOptions, settingsIn } from './options.ts'
+import { type GivenSettings, readCallOptions, settingsIn } from './options.ts'
 
 /** A call whose options are read, and its client. */
 export type OpenCall = Awaited<ReturnType<typeof openCall>>
 
 /** Checks the options of a call and opens its client, which the caller closes. */
 async function openCall(operation: Operation, name: string, options: unknown, context: ClientContext) {
-  const { signal, ...values } = readCallOptions(name, options, methodReaders(operation))
+  const { signal, ...values } = readCallOptions(name, options, operation)
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
   const setters = Object.entries(operation.params)
@@ -188,32 +188,19 @@ async function checkEnd(end: ListEnd, { logger }: CallClient): Promise<void> {
  * Throws a usage error for values that are missing or exclude each other.
  */
 async function resolveValues<P extends Params>(
-  operation: Operation<P>,
+  { params, exclusive = [], check }: Operation<P>,
   given: ReadonlyMap<string, unknown>,
   overrides: readonly BodyOverride[],
   caller: Caller,
 ): Promise<ParamValues<P>> {
-  const entries: [string, unknown][] = []
-  for (const [name, param] of Object.entries(operation.params))
-    entries.push([name, given.has(name) ? given.get(name) : await valueFromSettings(name, param, caller)])
-  const values = Object.fromEntries(entries) as ParamValues<P>
-  checkValues(operation, values, overrides, caller)
-  return values
-}
-
-/** Throws a usage error for values that exclude each other, or that are not enough. */
-function checkValues<P extends Params>(
-  { exclusive = [], check }: Operation<P>,
-  values: ParamValues<P>,
-  overrides: readonly BodyOverride[],
-  { nameOf, prefix }: Caller,
-): void {
-  const given = new Map<string, unknown>(Object.entries(values))
-  for (const pair of exclusive)
-    if (pair.every(name => given.get(name) !== undefined && given.get(name) !== false))
-      throw exclusiveError(
-        pair.map(name => nameOf(name)),
-        prefix,
-      )
-  check?.(values, overrides.length > 0, nameOf)
+  const { nameOf, prefix } = caller
+  const values = new Map<string, unknown>()
+  for (const [name, param] of Object.entries(params))
+    values.set(name, given.has(name) ? given.get(name) : await valueFromSettings(name, param, caller))
+  const isGiven = (name: string) => values.get(name) !== undefined && values.get(name) !== false
+  const pair = exclusive.find(names => names.every(isGiven))
+  if (pair !== undefined) throw exclusiveError(pair.map(nameOf), prefix)
+  const resolved = Object.fromEntries(values) as ParamValues<P>
+  check?.(resolved, overrides.length > 0, nameOf)
+  return resolved
 }

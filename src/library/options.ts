@@ -1,4 +1,12 @@
-import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
+import {
+  type BodyOverride,
+  type Operation,
+  operationMethod,
+  type Param,
+  type ParamValues,
+  param,
+  requiredParam,
+} from '../api/operation.ts'
 import {
   isMergeqError,
   type MergeqError,
@@ -13,13 +21,7 @@ import { parseToken } from '../config/token.ts'
 import { checkProxy } from '../http/proxy.ts'
 import { repositoryName } from '../values/repository.ts'
 import { hintWithSuggestion } from '../values/similar-name.ts'
-import { integer, pullRequest, repository, type Type } from '../values/types.ts'
-import type { ClientOptions, CommonOptions } from './types.ts'
-
-/** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
-type OptionReader = (value: unknown) => unknown
-
-type SettingOption = keyof CommonOptions & SettingKey
+import { integer, pullRequest, repository, type Type, toggle } from '../values/types.ts'
 
 /** Returns a function that checks the type of a value, which a message names. */
 const ofType =
@@ -41,7 +43,6 @@ export const programType = <T>(declaration: string, check: (value: unknown) => T
 
 const string = ofType('string', value => typeof value === 'string')
 const number = ofType('number', value => typeof value === 'number')
-const boolean = ofType('boolean', value => typeof value === 'boolean')
 
 export const abortSignal = programType(
   'AbortSignal',
@@ -55,52 +56,112 @@ export function callback<T>(what: string): Type<(value: T) => unknown> {
   return programType(type, ofType(type, isFunction))
 }
 
-const settingText =
-  (name: SettingOption): OptionReader =>
-  value => {
-    settingDefinitions[name].parse(string(value))
-    return value
-  }
-
-/** The largest number of requests that a client sends at the same time. */
-const maxRequests = 100
-
-/** The readers of the settings; each returns the text of its setting. */
-export const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
-  repo: value => repositoryName(repository.check(value)),
-  targetBranch: settingText('targetBranch'),
-  org: settingText('org'),
-  baseUrl: settingText('baseUrl'),
-  profile: settingText('profile'),
-  timeout: value => settingText('timeout')(typeof value === 'number' ? `${value}ms` : value),
-  retries: value => String(settingDefinitions.retries.parse(String(number(value)))),
-  caFile: settingText('caFile'),
+/** An option of the library; what the published types say is made from it. */
+export interface LibraryParam<T> extends Param<T> {
+  /** The text that is used where it is left out. */
+  readonly default?: string
+  /** What is to be known besides the summary, in sentences. */
+  readonly note?: string
 }
 
-export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> = {
-  ...settingReaders,
-  token(value) {
-    const token = string(value)
-    return token.trim() === '' ? token : parseToken(token, 'option').value
-  },
-  signal: abortSignal.check,
-  discover: boolean,
-  maxConcurrent: integer(1, maxRequests).check,
-  proxy(value) {
-    const text = value instanceof URL ? value.href : value
-    if (typeof text !== 'string') throw usageError('The value must be of type string or URL.')
-    // Without its scheme, a misspelled word would be a host.
-    if (text !== 'environment') checkProxy(text.includes('://') ? text : '', 'proxy')
+/** A setting that is given as a text. */
+const textSetting = (name: SettingKey, summary: string) => {
+  const check = (value: unknown) => {
+    const text = string(value)
+    settingDefinitions[name].parse(text)
     return text
+  }
+  return param(programType('string', check), summary)
+}
+
+/** The settings of a call; each is read as the text of its setting. */
+export const settingParams = {
+  repo: param(
+    programType('Repository | string', value => repositoryName(repository.check(value))),
+    'The repository, or its name as `[host/]owner/name`',
+  ),
+  targetBranch: textSetting('targetBranch', 'The branch that the queue merges into'),
+  org: textSetting('org', 'The slug of the organization, for failing tests'),
+  baseUrl: textSetting('baseUrl', 'The base URL of the service'),
+  profile: textSetting('profile', 'The profile of stored settings to use'),
+  timeout: param(
+    { ...programType('number | string', readTimeout), expected: 'a duration' },
+    'Time limit for each request',
+  ),
+  retries: param(
+    programType('number', value => String(settingDefinitions.retries.parse(String(number(value))))),
+    'Maximum retries; 0 disables them',
+  ),
+  caFile: textSetting('caFile', 'A file with additional certificate authorities, in PEM'),
+}
+
+/** The options of a call besides its settings and params. */
+export const callParams = {
+  signal: {
+    ...param(abortSignal, 'Aborts this call, as the signal of the client does'),
+    note: 'A change that was sent may still take effect.',
   },
-  onNotice: callback('text: string').check,
+}
+
+/** Further options of a method that sends a body. */
+export const bodyParams = {
+  set: param(
+    programType('{ readonly [path: string]: Json }', readSet),
+    'Additional fields of the request body, by their dotted paths',
+  ),
+}
+
+/** The options of a client, besides the settings of all its calls. */
+export const clientParams = {
+  token: param(
+    programType('string', value => {
+      const token = string(value)
+      return token.trim() === '' ? token : parseToken(token, 'option').value
+    }),
+    'The API token; without it, the token that the command line would use',
+  ),
+  discover: {
+    ...param(toggle, '`false`: take nothing from the environment, git, the CI job or files'),
+    note: 'A repository, branch, pull request or token that no option gives is then an error. Meant for servers.',
+  },
+  proxy: {
+    ...param(
+      programType('string | URL', readProxy),
+      'The proxy of all requests, as a URL such as `http://user:password@proxy.example:3128`; its scheme is `http` or `https`',
+    ),
+    note: '`environment` is what `HTTPS_PROXY` and `NO_PROXY` say, also with `discover: false`, and the default without it. With `discover: false` alone there is no proxy. This machine is never reached through one.',
+  },
+  maxConcurrent: {
+    ...requiredParam(integer(1, 100), 'How many requests of all calls are sent at the same time'),
+    default: '8',
+    note: 'The others wait for their turn. After a response with status 429 all wait for its `Retry-After`, at most 60 seconds.',
+  },
+  signal: param(abortSignal, 'Aborts every call that is in progress'),
+  onNotice: param(
+    callback<string>('text: string'),
+    'Receives each message that the command line would print on standard error, such as a warning',
+  ),
+}
+
+function readTimeout(value: unknown): string {
+  const text = typeof value === 'number' ? `${value}ms` : string(value)
+  settingDefinitions.timeout.parse(text)
+  return text
+}
+
+function readProxy(value: unknown): string {
+  const text = value instanceof URL ? value.href : value
+  if (typeof text !== 'string') throw usageError('The value must be of type string or URL.')
+  // Without its scheme, a misspelled word would be a host.
+  if (text !== 'environment') checkProxy(text.includes('://') ? text : '', 'proxy')
+  return text
 }
 
 /** The settings that a client or a call gives, as texts. */
 export type GivenSettings = Readonly<Record<string, unknown>>
 
 export const settingsIn = (options: GivenSettings): GivenSettings =>
-  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(settingReaders, name)))
+  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(settingParams, name)))
 
 /** Returns the settings as a source, in which each has the name of its option. */
 export const sourceOf = (given: GivenSettings): SettingSource => ({
@@ -126,7 +187,7 @@ function isPlainObject(value: unknown): value is object {
 }
 
 /** Reads the option `set`: fields of the body by their dotted paths. */
-export function readSet(fields: unknown): readonly BodyOverride[] {
+function readSet(fields: unknown): readonly BodyOverride[] {
   if (!isPlainObject(fields) || !isJson(fields))
     throw usageError('The value must be of type { [path: string]: Json }.')
   return Object.entries(fields).map(([name, value]) => {
@@ -137,32 +198,16 @@ export function readSet(fields: unknown): readonly BodyOverride[] {
   })
 }
 
-/** Returns the readers of the options that are params. */
-export const paramReaders = <P extends Params>(params: P): Readonly<Record<keyof P, OptionReader>> =>
-  Object.fromEntries(
-    Object.entries(params).map(([name, { type }]) => [name, name === 'pr' ? pullRequest.check : type.check]),
-  ) as Record<keyof P, OptionReader>
-
-/** Returns the readers of the options of a method: its settings, its params and, where it has a body, `set`. */
-export function methodReaders({ route, params }: Operation): Readonly<Record<string, OptionReader>> {
-  return {
-    ...paramReaders(params),
-    ...settingReaders,
-    signal: abortSignal.check,
-    ...(operationMethod(route) === 'POST' ? { set: readSet } : {}),
-  }
-}
-
 /**
  * Returns the checked values of the options of a function. Throws a usage error for an unknown option and for a
- * value that its reader refuses.
+ * value that its type refuses.
  *
  * @param caller the name of the function, for messages
  */
 export function readOptions(
   caller: string,
   options: unknown,
-  readers: Readonly<Record<string, OptionReader>>,
+  params: Readonly<Record<string, { readonly type: Pick<Type<unknown>, 'check'> }>>,
 ): Readonly<Record<string, unknown>> {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw usageError(`${caller}: the options must be an object.`, 'Pass the options by name.')
@@ -170,22 +215,48 @@ export function readOptions(
   const entries = readValue(() => Object.entries(options), `${caller}: the options`)
   for (const [name, value] of entries) {
     if (value === undefined) continue
-    const reader = Object.hasOwn(readers, name) ? readers[name] : undefined
-    if (reader === undefined)
+    const param = Object.hasOwn(params, name) ? params[name] : undefined
+    if (param === undefined)
       throw usageError(
         `${caller}: unknown option ${name}.`,
-        hintWithSuggestion(name, Object.keys(readers), `Use one of: ${Object.keys(readers).join(', ')}.`),
+        hintWithSuggestion(name, Object.keys(params), `Use one of: ${Object.keys(params).join(', ')}.`),
       )
-    const read = () => readValue(() => reader(value), 'the value')
+    const type = name === 'pr' ? pullRequest : param.type
+    const read = () => readValue(() => type.check(value), 'the value')
     values.push([name, withName(`${caller}: ${name}`, read)])
   }
   return Object.fromEntries(values)
 }
 
-/** Returns the checked values of the options of a call, which may have a signal of its own. */
+/** Returns the checked values of the options of a method: its params, its settings and, where it has a body, `set`. */
 export const readCallOptions = (
-  ...given: Parameters<typeof readOptions>
-): Readonly<Record<string, unknown>> & { readonly signal?: AbortSignal } => readOptions(...given)
+  name: string,
+  options: unknown,
+  { route, params }: Operation,
+): Readonly<Record<string, unknown>> & { readonly signal?: AbortSignal } =>
+  readOptions(name, options, {
+    ...params,
+    ...settingParams,
+    ...callParams,
+    ...(operationMethod(route) === 'POST' ? bodyParams : {}),
+  })
+
+/** Returns the values of params, or their defaults, and the settings that the caller gives. */
+export function readWithDefaults<P extends Readonly<Record<string, LibraryParam<unknown>>>>(
+  caller: string,
+  options: unknown,
+  params: P,
+): ParamValues<P> & { readonly settings: GivenSettings } {
+  const given = readOptions(caller, options, { ...settingParams, ...params })
+  const settings = Object.entries(given).filter(([name]) => !Object.hasOwn(params, name))
+  const values = Object.entries(params).flatMap(([name, { type, required, default: text }]) => {
+    const value = given[name] ?? (text === undefined ? undefined : type.parse(text))
+    if (required === true && value === undefined)
+      throw usageError(`${caller}: ${name} is required.`, `Pass the option ${name}.`)
+    return value === undefined ? [] : [[name, value]]
+  })
+  return { ...Object.fromEntries(values), settings: Object.fromEntries(settings) }
+}
 
 /** What a wrong value is told where the message says all: the command line shows its help instead. */
 const typesHint = 'The types of the package, and docs/library.md, say what each option takes.'

@@ -2,12 +2,12 @@ import { type SandboxOptions, startSandbox as startServer } from '../sandbox/san
 import { sandboxTypes } from '../values/sandbox.ts'
 import { readOptions, toPublicError } from './options.ts'
 
-const readers = Object.fromEntries(Object.entries(sandboxTypes).map(([name, { check }]) => [name, check]))
+const params = Object.fromEntries(Object.entries(sandboxTypes).map(([name, type]) => [name, { type }]))
 
 /** Starts a sandbox on loopback; it prints nothing, and does not keep the process alive. */
 export async function startSandbox(options: object = {}): Promise<object> {
   try {
-    const values: Partial<SandboxOptions> = readOptions('startSandbox', options, readers)
+    const values: Partial<SandboxOptions> = readOptions('startSandbox', options, params)
     const { baseUrl, token, close } = await startServer({
       ...values,
       isBackground: true,

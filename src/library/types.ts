@@ -121,60 +121,6 @@ export type Instant = Date | string
 /** A point in time, or a duration before now such as `7d` or `1h30m`. */
 export type Moment = Instant
 
-/** Settings of a call. A setting that is omitted is resolved as on the command line. */
-export interface CommonOptions {
-  /** The repository, or its name as `[host/]owner/name`. */
-  readonly repo?: Repository | string | undefined
-  /** The branch that the queue merges into. */
-  readonly targetBranch?: string | undefined
-  /** The slug of the organization, for failing tests. */
-  readonly org?: string | undefined
-  /** The base URL of the service. */
-  readonly baseUrl?: string | undefined
-  /** The profile of stored settings to use. */
-  readonly profile?: string | undefined
-  /** Time limit for each request: milliseconds, or a duration such as `30s`. */
-  readonly timeout?: number | string | undefined
-  /** Maximum retries; 0 disables them. */
-  readonly retries?: number | undefined
-  /** A file with additional certificate authorities, in PEM. */
-  readonly caFile?: string | undefined
-  /** Aborts this call, as the signal of the client does. A change that was sent may still take effect. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Options of a client: the settings of all its calls, the token, and callbacks. */
-export interface ClientOptions extends CommonOptions {
-  /** The API token; without it, the token that the command line would use. */
-  readonly token?: string | undefined
-  /**
-   * `false`: take nothing from the environment, git, the CI job or files. A repository, branch, pull request or token
-   * that no option gives is then an error. Meant for servers.
-   */
-  readonly discover?: boolean | undefined
-  /**
-   * The proxy of all requests, as a URL such as `http://user:password@proxy.example:3128`; its scheme is `http` or
-   * `https`. `environment` is what `HTTPS_PROXY` and `NO_PROXY` say, also with `discover: false`, and the default without
-   * it. With `discover: false` alone there is no proxy. This machine is never reached through one.
-   */
-  readonly proxy?: string | URL | undefined
-  /**
-   * How many requests of all calls are sent at the same time, from 1 to 100; 8 by default. The others wait for their turn.
-   * After a response with status 429 all wait for its `Retry-After`, at most 60 seconds.
-   */
-  readonly maxConcurrent?: number | undefined
-  /** Aborts every call that is in progress. */
-  readonly signal?: AbortSignal | undefined
-  /** Receives each message that the command line would print on standard error, such as a warning. */
-  readonly onNotice?: ((text: string) => void) | undefined
-}
-
-/** Options of a method that sends a body. */
-export interface BodyOptions extends CommonOptions {
-  /** Additional fields of the request body, by their dotted paths. */
-  readonly set?: { readonly [path: string]: Json } | undefined
-}
-
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
 
 type ErrorKind = string

@@ -2,7 +2,6 @@ import {
   checkOverrides,
   isAlwaysSent,
   type Param,
-  type ParamValues,
   param,
   requiredParam,
   valuesOfParams,
@@ -14,24 +13,7 @@ import { moment, pullRequest, toggle } from '../values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'
 import type { attemptRecord, changeRecord } from '../wait/records.ts'
 import type { SubmitOptions } from '../wait/wait.ts'
-import {
-  abortSignal,
-  callback,
-  type GivenSettings,
-  paramReaders,
-  programType,
-  readOptions,
-  readSet,
-  settingReaders,
-} from './options.ts'
-
-/** A param of a wait; what the published types say is made from it. */
-export interface WaitParam<T> extends Param<T> {
-  /** The text that is used where it is left out. */
-  readonly default?: string
-  /** What is to be known besides the summary, in sentences. */
-  readonly note?: string
-}
+import { abortSignal, bodyParams, callback, programType, readWithDefaults } from './options.ts'
 
 const pullRequests = programType('readonly PullRequestReference[]', value => {
   if (!Array.isArray(value)) throw usageError('The value must be of type readonly PullRequestReference[].')
@@ -98,36 +80,15 @@ export const watchParams = {
   },
 }
 
-/** Returns the values of params, and the settings that the call gives. */
-function readParams<P extends Readonly<Record<string, WaitParam<unknown>>>>(
-  caller: string,
-  callOptions: unknown,
-  params: P,
-): ParamValues<P> & { readonly settings: GivenSettings } {
-  const given = readOptions(caller, callOptions, { ...settingReaders, ...paramReaders(params) })
-  const settings = Object.entries(given).filter(([name]) => !Object.hasOwn(params, name))
-  const values = Object.entries(params).flatMap(([name, { type, required, default: text }]) => {
-    if (required === true && given[name] === undefined)
-      throw usageError(`${caller}: ${name} is required.`, `Pass the option ${name}.`)
-    const value = given[name] ?? (text === undefined ? undefined : type.parse(text))
-    return value === undefined ? [] : [[name, value]]
-  })
-  return { ...Object.fromEntries(values), settings: Object.fromEntries(settings) }
-}
-
 /** Returns the checked options of a wait; `settings` are those that the call gives. */
 export const readWaitCallOptions = (callOptions: unknown) =>
-  readParams('waitForPullRequests', callOptions, waitParams)
+  readWithDefaults('waitForPullRequests', callOptions, waitParams)
 
 /** Returns the checked options of a landing: those of a wait, and how it submits. */
 export function readLandOptions(callOptions: unknown) {
   const caller = 'landPullRequests'
-  const set = param(
-    programType('{ readonly [path: string]: Json }', readSet),
-    'Additional fields of the body',
-  )
-  const params = { ...waitParams, ...submissionParams, set, ...landParams }
-  const values = readParams(caller, callOptions, params)
+  const params = { ...waitParams, ...submissionParams, ...bodyParams, ...landParams }
+  const values = readWithDefaults(caller, callOptions, params)
   const { set: fields = [], attempts, resubmit } = values
   const setters = Object.entries<Param<unknown>>(submitPullRequest.params)
     .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
@@ -143,4 +104,5 @@ export function readLandOptions(callOptions: unknown) {
 }
 
 /** Returns the checked options of a watch. Times are in milliseconds. */
-export const readWatchOptions = (callOptions: unknown) => readParams('watchQueue', callOptions, watchParams)
+export const readWatchOptions = (callOptions: unknown) =>
+  readWithDefaults('watchQueue', callOptions, watchParams)

@@ -4,10 +4,8 @@ import type { Operation, Params } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { submissionParams } from '../../src/api/operations/pull-requests.ts'
 import { getString } from '../../src/base/json.ts'
-import type { Client } from '../../src/library/client.ts'
-import { iteratorName } from '../../src/library/method-names.ts'
-import { parsePullRequest } from '../../src/library/pull-request.ts'
-import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
+import { type Client, iteratorName, parsePullRequest } from '../../src/library/client.ts'
+import type { settingParams } from '../../src/library/options.ts'
 import { landParams, waitParams, watchParams } from '../../src/library/wait-options.ts'
 import { type Answer, mergeq, noon, queueEnv, type Seen } from '../support/harness.ts'
 import { clientOf, createHostClient, nodeHost, token } from '../support/library-client.ts'
@@ -224,7 +222,7 @@ describe('results', () => {
 
 describe('a wrong option is a usage error in its name, and nothing is sent', () => {
   const text = ['', 7, true, ['x'], null, {}]
-  const settings: { readonly [K in keyof Required<CommonOptions>]: readonly unknown[] } = {
+  const settings: { readonly [Name in keyof typeof settingParams | 'signal']: readonly unknown[] } = {
     repo: ['web', 7, true, null, ['acme/web'], { owner: 'acme', name: 'web' }],
     targetBranch: text,
     org: text,
@@ -494,7 +492,7 @@ test('with discover: false nothing comes from the environment, the CI job, git o
   const host = { ...nodeHost, env, cwd: '/repo', files, git: refuse }
   const { requests, client: complete } = await clientOf(ok, { discover: false }, host)
   const settings = { token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
-  const rows: readonly (readonly [ClientOptions, method: string, options: object, says: RegExp])[] = [
+  const rows: readonly (readonly [object, method: string, options: object, says: RegExp])[] = [
     [{ repo: undefined }, 'submitPullRequest', { pr: 7 }, /^repo is required/],
     [{ targetBranch: undefined }, 'getQueue', {}, /^targetBranch is required/],
     [{ org: undefined }, 'listFailingTests', {}, /^org is required/],

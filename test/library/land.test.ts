@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
 import { clientOfStory, clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
 import { documentsIn, type Json } from '../support/pr-wait.ts'
@@ -9,7 +8,7 @@ const operationOf = ({ path }: Seen): string => path.replace('/v1/', '')
 /** A queue whose pull requests stand as `recordOf` says, by the number of submissions before; undefined is not there. */
 async function clientOf(
   recordOf: (submissions: number, pr: number) => Json | undefined,
-  { submit = () => ({}), ...options }: ClientOptions & { readonly submit?: (pr: number) => Answer } = {},
+  { submit = () => ({}), ...options }: object & { readonly submit?: (pr: number) => Answer } = {},
 ) {
   const clock = { now: noon }
   const submitted = new Map<number, number>()

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Host } from '../../src/host/host.ts'
-import type { ClientOptions } from '../../src/library/types.ts'
 import { type Certificate, createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { clientOf, createHostClient, fastHost, nodeHost, token } from '../support/library-client.ts'
@@ -31,7 +30,7 @@ describe('proxy', () => {
   }
 
   /** A service behind TLS, a proxy that leads to it, and a client with the environment of a company. */
-  async function proxied(options: ClientOptions, login?: string) {
+  async function proxied(options: object, login?: string) {
     const { file, tls } = certificate()
     const service = kept(await startTestServer({ tls, answer: () => queue }))
     const routes = new Map([[`${name}:${service.port}`, service.port]])
@@ -39,7 +38,7 @@ describe('proxy', () => {
     stubHostNames({ [name]: ['127.0.0.1'] })
     const baseUrl = service.baseUrl(name)
     const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` }
-    const create = (more: ClientOptions, variables: Readonly<Record<string, string>> = env) =>
+    const create = (more: object, variables: Readonly<Record<string, string>> = env) =>
       createHostClient(
         { ...settings, baseUrl, caFile: file, ...options, ...more },
         { ...nodeHost, env: { ...nodeHost.env, ...variables } },
@@ -49,7 +48,7 @@ describe('proxy', () => {
 
   testWith('openssl')('is that of the environment, none, or the one that is given', async () => {
     const { proxy, create, address } = await proxied({})
-    const asks = async (options: ClientOptions, variables?: Readonly<Record<string, string>>) => {
+    const asks = async (options: object, variables?: Readonly<Record<string, string>>) => {
       const before = proxy.connectRequests.length
       await create(options, variables).getQueue()
       return proxy.connectRequests.length - before

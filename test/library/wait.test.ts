@@ -1,12 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import type { ClientOptions } from '../../src/library/types.ts'
-import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
-import { clientOfStory, clientOf as clientOnHost, hostAt } from '../support/library-client.ts'
+import { type Answer, noon, openStory, type Seen } from '../support/harness.ts'
+import { clientAt as clientOf, clientOfStory } from '../support/library-client.ts'
 import { documentsIn } from '../support/pr-wait.ts'
-
-const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
-  clientOnHost(answer, options, hostAt(clock))
 
 const record = (state: string): Answer => ({ body: JSON.stringify({ state, prNumber: 7 }) })
 

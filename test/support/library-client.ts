@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest'
 import type { Host, ServiceHost } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient as createClientWith, type LibraryParts } from '../../src/library/client.ts'
-import type { ClientOptions } from '../../src/library/types.ts'
 import { type Script, type Story, serveScript } from './harness.ts'
 
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
@@ -39,27 +38,37 @@ export const fastHost = (speed: number): Host => {
   }
 }
 
+/** The options of a client: the compiler checks only the callback. */
+interface GivenOptions {
+  readonly onNotice?: (text: string) => unknown
+  readonly [option: string]: unknown
+}
+
 const parts: LibraryParts = {
   waits: () => import('../../src/library/waits.ts'),
   explanations: () => import('../../src/library/explanations.ts'),
 }
 
 /** Creates a client of the library on a host. */
-export const createHostClient = (options: ClientOptions, host: ServiceHost) =>
+export const createHostClient = (options: GivenOptions, host: ServiceHost) =>
   createClientWith(options, host, parts)
 
 export const token = 'tok_4f2a9c1e77'
 
 /** Returns a client of the library for a service that answers so until the test is over, and what it was sent. */
-export async function clientOf(answer: Script, options: ClientOptions = {}, host: Host = nodeHost) {
+export async function clientOf(answer: Script, options: GivenOptions = {}, host: Host = nodeHost) {
   const { baseUrl, requests, close } = await serveScript(answer)
   onTestFinished(close)
   const settings = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
   return { client: createHostClient({ ...settings, ...options }, host), requests, baseUrl }
 }
 
+/** The same by a clock that moves only while the client sleeps. */
+export const clientAt = (answer: Script, options: GivenOptions = {}, clock?: { now: number }) =>
+  clientOf(answer, options, hostAt(clock))
+
 /** A client of the sandbox of a story, whose time passes while it sleeps. */
-export const clientOfStory = ({ env, clock }: Story, options: ClientOptions = {}) =>
+export const clientOfStory = ({ env, clock }: Story, options: GivenOptions = {}) =>
   createHostClient(
     {
       baseUrl: env.MERGEQ_BASE_URL,
