@@ -40,15 +40,14 @@ import {
 } from './shared/files/described-queues.ts'
 import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
 import { requireLive } from './shared/plan.ts'
-import { outputError } from './shared/record-file.ts'
+import { orOutputError } from './shared/record-file.ts'
 
-/** By the extension of the file, else by `-o`. Throws a usage error for other formats and for --fields. */
-function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {
+/** Throws a usage error for other formats than those of a queue file, and for --fields. */
+function checkFormat(file: string | undefined, { args, options, results }: Cli): void {
   const isFormatTyped = args.has('--json') || args.has('--output')
-  const isJson = results === 'json'
-  if (options.fields.length > 0 || (isFormatTyped && !isJson))
+  if (options.fields.length > 0 || (isFormatTyped && results !== 'json'))
     throw usageError('A queue file is YAML or JSON.', 'Omit --output and --fields, or use --json.')
-  if (file === undefined) return isJson
+  if (file === undefined) return
   if (!isQueueFileName(file))
     throw usageError(
       `${file} must end in .yaml, .yml or .json.`,
@@ -56,9 +55,8 @@ function isJsonOutput(file: string | undefined, { args, options, results }: Cli)
     )
   if (isDefaultsFile(file))
     throw usageError(`${file} has defaults, which name no queue.`, 'Use another file name.')
-  const isJsonFile = isJsonFileName(file)
-  if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
-  return isJsonFile
+  if (isFormatTyped && !isJsonFileName(file))
+    throw usageError(`--output json does not match the extension of ${file}.`)
 }
 
 async function formatYaml(
@@ -82,14 +80,13 @@ interface Export {
   /** Undefined for standard output. */
   readonly file: string | undefined
   readonly old: LoadedFile | undefined
-  readonly isJson: boolean
   /** The branch that the file is for, where it is another one. */
   readonly forBranch?: string | undefined
   readonly folder?: string
 }
 
 async function exportQueue(
-  { queue, file, old, isJson, forBranch, folder }: Export,
+  { queue, file, old, forBranch, folder }: Export,
   includesState: boolean,
   cli: Cli,
 ) {
@@ -126,15 +123,13 @@ async function exportQueue(
     ...(usesDefaults === undefined ? {} : { defaults: usesDefaults }),
     settings,
   }
+  const isJson = file === undefined ? cli.results === 'json' : isJsonFileName(file)
   const text = isJson
     ? `${stringifyJson(queueFile, file !== undefined || host.out.terminal)}\n`
     : await formatYaml(queueFile, old, includesState)
   const isCurrent = text === old?.text
   if (file === undefined) await printer.print(rawText(new TextEncoder().encode(text)))
-  else if (!isCurrent)
-    await host.files.replace(file, text).catch((error: Error) => {
-      throw outputError(file, error)
-    })
+  else if (!isCurrent) await orOutputError(file, host.files.replace(file, text))
   const done = isCurrent
     ? `${file} is up to date with the queue for ${name}.`
     : `Exported the queue for ${name} to ${file}.`
@@ -145,11 +140,6 @@ async function exportQueue(
     digest: await settingsDigest(liveSettings),
   }
 }
-
-const createDirectory = (path: string, { host }: Cli): Promise<void> =>
-  host.files.createDirectory(path, 0o777).catch((error: Error) => {
-    throw outputError(path, error)
-  })
 
 /** Returns a text as a file name: characters that some file system does not allow are percent-encoded. */
 const toFileName = (text: string): string =>
@@ -216,9 +206,9 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   const { results, failures } = await forEachQueue(cli, exports, async ({ queue, path }) => {
     const old = await readOldFile(path, cli)
     checkQueueOfFile(path, old?.content ?? {}, queueFieldsOf(queue))
-    await createDirectory(parentDirectory(path), cli)
-    const file = { file: path, old, isJson: isJsonFileName(path), folder }
-    return exportQueue({ queue, ...file }, includesState, cli)
+    const parent = parentDirectory(path)
+    await orOutputError(parent, files.createDirectory(parent, 0o777))
+    return exportQueue({ queue, file: path, old, folder }, includesState, cli)
   })
   for (const text of results.flatMap(({ warnings }) => warnings)) await cli.logger.warn(text)
   for (const text of results.flatMap(({ notes }) => notes)) await cli.logger.info(text)
@@ -261,10 +251,10 @@ export const definition = command({
     rejectTogether(cli.args, ['--all', '--for'])
     if (all) {
       if (file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
-      isJsonOutput('*.yaml', cli)
+      checkFormat('*.yaml', cli)
       return exportAll(file, yes, includeState, cli)
     }
-    const isJson = isJsonOutput(file, cli)
+    checkFormat(file, cli)
     const old = await readOldFile(file, cli)
     const queue =
       forBranch === undefined
@@ -272,7 +262,7 @@ export const definition = command({
         : await queueOfFile(file ?? '', { repo: old?.content.repo }, cli)
     checkQueueOfFile(file ?? '', old?.content ?? {}, { repo: undefined, targetBranch: forBranch }, '--for')
     if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
-    const exported = { queue, file, old, isJson, forBranch }
+    const exported = { queue, file, old, forBranch }
     const { warnings, notes, digest } = await exportQueue(exported, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)

@@ -100,24 +100,6 @@ function describeLimits(
   return [...cut, ...counted]
 }
 
-/** Returns the rows of a table that has no lines around it: with the ranges above them, and the notes below. */
-const withLines = (
-  rows: readonly JsonObject[],
-  queue: Queue,
-  main: ReadRange,
-  before: ReadRange | undefined,
-  notes: readonly string[],
-): readonly JsonObject[] => [
-  { label: 'Queue', shown: queueName(queue) },
-  {
-    label: 'Range',
-    shown: rangeText(main.range),
-    shownBefore: before === undefined ? '-' : rangeText(before.range),
-  },
-  ...rows,
-  ...notes.map(shown => ({ label: 'Note', shown })),
-]
-
 const rangeRecord = ({ range, numbers, end }: ReadRange): ReportedRange => ({
   start: toIso(range.start),
   end: toIso(range.end),
@@ -125,21 +107,13 @@ const rangeRecord = ({ range, numbers, end }: ReadRange): ReportedRange => ({
   ...numbers,
 })
 
-interface Report {
-  readonly main: ReadRange
-  readonly before: ReadRange | undefined
-  readonly notes: readonly string[]
-  /** Why not all results were read, if they were not. */
-  readonly failure: MergeqError | undefined
-}
-
-/** Reads the results of a range and of the range before. */
+/** Reads the results of a range and of the range before; `failure` is why not all were read, if they were not. */
 async function readReport(
   queue: Queue,
   range: TimeRange,
   { now, maxPages }: { readonly now: number; readonly maxPages: number | undefined },
   cli: Cli,
-): Promise<Report> {
+) {
   const main = await readRange({ range, queue, maxPages }, () => false, cli)
   const expected = rangeBefore(range, now)
   const pagesLeft = maxPages === undefined ? undefined : maxPages - main.end.pages
@@ -160,13 +134,26 @@ async function readReport(
   }
 }
 
+type Report = Awaited<ReturnType<typeof readReport>>
+
 async function printReport({ main, before, notes }: Report, queue: Queue, cli: Cli): Promise<void> {
   const rows = measures(main.numbers, before?.numbers)
   const shown = shownMeasures(rows)
   const place = queueFieldsOf(queue)
+  // A table of Markdown has no lines around it.
+  const withLines = [
+    { label: 'Queue', shown: queueName(queue) },
+    {
+      label: 'Range',
+      shown: rangeText(main.range),
+      shownBefore: before === undefined ? '-' : rangeText(before.range),
+    },
+    ...shown,
+    ...notes.map(shown => ({ label: 'Note', shown })),
+  ]
   const table =
     cli.options.format.name === 'markdown'
-      ? { rows: withLines(shown, queue, main, before, notes), columns: shownColumns }
+      ? { rows: withLines, columns: shownColumns }
       : { rows: rows.map(row => ({ ...writtenMeasure(row), ...place })), columns: measureColumns }
   await cli.printer.add({
     ...singleRecord({

@@ -1,16 +1,14 @@
 import { readIfFound } from '../../../api/call.ts'
 import { incompleteListError } from '../../../api/list.ts'
-import type { List } from '../../../api/operation.ts'
 import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
-import { testingResultsPage } from '../../../api/operations/testing-results.ts'
+import { listTestRuns } from '../../../api/operations/testing-results.ts'
 import { getString, type JsonObject } from '../../../base/json.ts'
 import { mapConcurrent, maxConcurrent } from '../../../base/scheduling.ts'
 import type { Cli } from '../../../command/command.ts'
-import { flagName } from '../../../command/inputs.ts'
-import { readListOf } from '../../../command/lists.ts'
+import { listFrom, readListOf } from '../../../command/lists.ts'
 import { isPassedCheck, readChecks, requiredStatuses } from '../../../domain/test-run.ts'
 import { joinTruncated, pluralize, shorten } from '../../../values/format.ts'
-import { keptDays, parseKeptRange } from '../../../values/kept-range.ts'
+import { keptDays } from '../../../values/kept-range.ts'
 import type { Queue } from '../../../values/repository.ts'
 
 /** Checks the required statuses in the last `count` finished test runs before `now`, the time of the service. */
@@ -25,14 +23,7 @@ export async function checkStatuses(queue: Queue, count: number, now: number, cl
 
 /** Returns the IDs of the last finished test runs that were not cancelled, the newest first. */
 async function readLastRuns(queue: Queue, count: number, now: number, cli: Cli): Promise<readonly string[]> {
-  const { start, end } = parseKeptRange(`${keptDays}d`, undefined, now, flagName)
-  const list: List = {
-    operation: testingResultsPage,
-    parts: [{ ...queue, since: start, until: end }],
-    hiddenBy: () => undefined,
-    describe: () => '',
-    envelope: () => ({}),
-  }
+  const list = listFrom(cli, listTestRuns, { ...queue, since: `${keptDays}d` }, now)
   const ids = new Set<string>()
   for await (const { records, end: listEnd } of readListOf(cli.command, list, {}, cli)) {
     for (const record of records) {

@@ -3,9 +3,12 @@ import { escapeInvisible } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { parseRepository, repositoryKey } from '../../../values/repository.ts'
 
-export const outputError = (path: string, error: Error): MergeqError =>
-  new MergeqError('output', `${path} could not be written: ${error.message}.`, {
-    hint: 'Existing files are unchanged. Check the directory and the free disk space.',
+/** Waits until a file is written. Its error is an `output` error. */
+export const orOutputError = (path: string, written: Promise<void>): Promise<void> =>
+  written.catch((error: Error) => {
+    throw new MergeqError('output', `${path} could not be written: ${error.message}.`, {
+      hint: 'Existing files are unchanged. Check the directory and the free disk space.',
+    })
   })
 
 /**
@@ -35,8 +38,9 @@ export async function openRecordFile(path: string | undefined, { host, logger }:
     if ((await files.version(path)) !== known) throw otherError
     const written = known === undefined ? files.create(path, text) : files.replace(path, text)
     await written.catch((error: Error) => {
-      throw 'code' in error && error.code === 'EEXIST' ? otherError : outputError(path, error)
+      if ('code' in error && error.code === 'EEXIST') throw otherError
     })
+    await orOutputError(path, written)
     known = await files.version(path)
   }
   return {
