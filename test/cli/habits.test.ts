@@ -18,8 +18,6 @@ pr get 5 --json state,title           > pr get 5 --json --fields state,prTitle
 pr list --json number -q .[].number   " jq '.[].number'
 pr list --json number,state           > pr list --json --fields prNumber,state
 pr list -L 5                          > pr list --limit 5
-pr list --state closed                " For closed pull requests: --state merged
-pr list --state all                   " For all pull requests, omit --state
 pr list --state merged,failed         > pr list --state merged --state failed
 pr list -s merged                     > pr list --state merged
 pr list -A ada                        > pr list --author ada
@@ -41,13 +39,11 @@ pr merge --rebase 5                   > pr submit 5\\nThe merge method is a sett
 pr merge 5 --admin                    > pr submit 5\\nNothing passes the queue
 pr merge 5 --delete-branch            > pr submit 5\\nThe service does not delete branches
 pr merge 5 -d                         > pr submit 5\\nThe service does not delete branches
-pr merge 5 --disable-auto             ? pr submit
 pr submit 5 -y                        " Nothing is asked
 pr submit 5 --yes                     " Nothing is asked
 pr close 5                            > pr cancel 5
 pr close 5 --comment no               ? pr cancel
 pr reopen 5                           > pr submit 5
-pr checks 5                           > pr testing 5
 pr checks 5 --watch                   > pr wait 5
 pr checkout 5                         " gh pr --help
 pr diff 5                             " gh pr --help
@@ -78,6 +74,7 @@ run cancel 5                          " mergeq pr testing <pr>
 runs                                  > queue runs
 repo view                             " The repository is chosen by
 browse                                > pr get --web
+browse 5                              > pr get --web 5
 web                                   > pr get --web
 issue list                            " No command of mergeq does this
 release list                          " No command of mergeq does this
@@ -91,7 +88,6 @@ auth switch                           " To use another profile
 auth use work                         " mergeq auth list
 auth profiles                         " mergeq auth list
 profiles                              " mergeq auth list
-logout                                > auth logout
 whoami                                > auth status
 config ls                             > config list
 config set repo=acme/web              > config set repo acme/web
@@ -104,11 +100,10 @@ completion -s zsh                     > completion zsh
 status                                > queue get
 log                                   > queue runs
 push                                  > pr submit
-merge fix-cart                        ? pr submit
+push 5                                > pr submit 5
 commit                                " Use git
 fetch                                 " Use git
 checkout main                         " Use git
-rebase                                " Use git
 branch                                " Use git
 clone                                 " Use git
 tag                                   " Use git
@@ -137,7 +132,6 @@ pr list -n 5                          > pr list --limit 5
 pr list -n                            > pr list --dry-run
 queue watch -n 5                      > queue watch --interval 5s
 pr wait 5 -n 10                       > pr wait 5 --interval 10s
-pr submit 5 -f                        ? pr submit
 pr cancel 5 -f                        " Did you mean --yes?
 pr submit 5 --force                   " Nothing passes the queue
 queue runs --since '1 day ago'        > queue runs --since 1d
@@ -149,16 +143,13 @@ flaky list --since 7days              > flaky list --since 7d
 flaky list --since='24 hours'         > flaky list --since 24h
 `,
   kubectl: `
-get pr 5                              > pr get 5
 get pr/5                              > pr get 5
 get prs                               > pr list
-get queue main                        > queue get -b main
-get queues                            > queue list
 get queues -A                         > queue list
 get tests                             > flaky list
-get queue -o wide                     ? queue get
 get queue -w                          > queue watch
 queue get --watch                     > queue watch
+queue get -A                          > queue list
 queue get --all                       > queue list
 queue get main                        > queue get -b main
 queue get acme/web                    > queue get -R acme/web
@@ -166,17 +157,11 @@ queue pause release/2.4               > queue pause -b release/2.4
 queue get --branch main               > queue get --target-branch main
 describe pr 5                         > pr explain 5
 describe queue                        > queue get
-explain pr 5                          > pr explain 5
-explain queue                         > queue explain
-logs 5                                > pr testing 5
-logs                                  > queue watch
 logs -f                               ? queue watch
 events                                > queue watch
 top                                   > queue watch
-delete pr 5                           > pr cancel 5
 delete queue main                     > queue delete -b main
 apply q.yaml                          > queue apply -f q.yaml
-queue apply q.yaml                    > queue apply -f q.yaml
 queue apply --filename q.yaml         > queue apply --file q.yaml
 queue apply --from q.yaml             > queue apply --file q.yaml
 create queue release                  > queue create -b release
@@ -184,7 +169,6 @@ edit queue                            ? queue update
 scale --replicas 3                    " queue update --concurrency <n>
 queue update --replicas 3             > queue update --concurrency 3
 queue set concurrency 3               > queue update --concurrency 3
-queue update concurrency 3            > queue update --concurrency 3
 queue update --batch=true             > queue update --batch
 queue update --batch=off              > queue update --no-batch
 queue update --batch off              > queue update --no-batch
@@ -211,7 +195,6 @@ queue get -l a=b                      ? queue get
   vendor: `
 merge submit 5                        > pr submit 5
 merge cancel 5                        > pr cancel 5
-merge status                          > queue get
 merge status 5                        > pr get 5
 merge pause                           > queue pause
 merge resume                          > queue resume
@@ -220,15 +203,12 @@ merge list                            > queue list
 flakytests upload                     " own uploader
 flakytests validate                   " own uploader
 flakytests quarantine                 " on their page
-flaky upload                          " own uploader
-flaky quarantine                      " on their page
 flaky mute 2b4e8d1c                   " on their page
 flaky ticket 2b4e8d1c KAN-1           > flaky link 2b4e8d1c KAN-1
 config print                          > config list
 upgrade                               " with the program that installed it
 check                                 > doctor
 pr submit --pr 5                      > pr submit 5
-pr submit --pr-number 5               ? pr submit
 pr submit 5 --wait=10m                > pr submit 5 --wait --timeout 10m
 pr submit 5 --wait=false              > pr submit 5
 pr submit 5 --no-wait                 " Without --wait
@@ -242,24 +222,19 @@ pr sumbit 5                           > pr submit 5
 pr canel 5                            > pr cancel 5
 pr mrege 5                            > pr submit 5
 que lsit                              > queue list
-docter                                > doctor
-completions bash                      > completion bash
 submit 5                              > pr submit 5
 pause                                 > queue pause
-list                                  > queue list
 tour                                  > sandbox tour
 play                                  > sandbox tour
 demo                                  > sandbox tour
 5                                     > pr get 5
 `,
   'bors, Mergify, Graphite': `
-r+ 5                                  > pr submit 5
 r- 5                                  > pr cancel 5
 retry 5                               > pr submit 5
 try                                   > sandbox tour
 ping                                  > doctor
 queue 5                               > pr get 5
-queue add 5                           > pr submit 5
 queue enqueue 5                       > pr submit 5
 requeue 5                             > pr submit 5
 dequeue 5                             > pr cancel 5
@@ -267,11 +242,11 @@ unqueue 5                             > pr cancel 5
 queue remove 5                        > pr cancel 5
 queue pop 5                           > pr cancel 5
 refresh                               " reads a pull request again by itself
+refresh 5                             " reads a pull request again by itself
 update 5                              " submit again: mergeq pr submit <pr> --priority high
 rebase 5                              " gh pr --help
 freeze                                > queue pause
 unfreeze                              > queue resume
-unpause                               > queue resume
 hold                                  > queue pause
 queue freeze                          > queue pause
 queue unpause                         > queue resume
@@ -294,24 +269,20 @@ why 5                                 > pr explain 5
 position 5                            > pr explain 5
 bump 5                                > pr submit --priority high 5
 ship 5                                > pr submit 5
-land 5                                > pr land 5
 sync                                  " Use git
 restack                               " Use git
 stats                                 > metrics
 watch 5                               > pr wait 5
 watch                                 > queue watch
 monitor                               > queue watch
-queues                                > queue list
 tests                                 > flaky list
 test list                             > flaky list
 docs                                  > help
 states                                > help states
 setup                                 " To begin, run
-enable                                ? 
 `,
   'none of these': `
 pr submit 7 --high                    > pr submit 7 --priority high
-pr 7                                  > pr get 7
 pr close 7 --yes                      > pr cancel 7
 delete pr 7 --force                   > pr cancel 7
 pr merge 7 --dryrun                   > pr submit 7 --dry-run
@@ -323,17 +294,15 @@ pr get 7 --watch                      > pr wait 7
 queue wait 7                          > pr wait 7
 queue add                             > queue create
 queue update concurrency=5            > queue update --concurrency 5
-queue update batch=false              > queue update --no-batch
-queue diff q.json                     > queue diff -f q.json
 queue diff --from main --to release   > queue diff --target-branch main --with-branch release
 queue get --settings                  > queue export
 config delete color                   > config unset color
-prs get 7                             > pr get 7
 submit 7 --wait                       > pr submit 7 --wait
 exit-codes                            > help exit-codes
 queue watch --every 5                 > queue watch --interval 5s
 flaky get --id cd5613fd               > flaky get cd5613fd
 completion --shell zsh                > completion zsh
+pr wait 7 --every=30s                 > pr wait 7 --interval 30s
 flaky list --days 7                   > flaky list --since 7d
 flaky list --last 1w                  > flaky list --since 1w
 flaky list --team @acme/web           > flaky list --owner @acme/web
@@ -350,31 +319,28 @@ mergeq pr submit 34                   > pr submit 34
 queue pause 'deploy broken'           " To pause the queue, run: mergeq queue pause
 queue drain 'deploy broken'           " To drain the queue, run: mergeq queue drain
 queue resume 'deploy done'            " run: mergeq queue resume
-pause 'deploy broken'                 > queue pause\\nThe service stores no reason
 queue clear                           " mergeq pr list --state not-ready --state pending
 flush                                 " | mergeq pr cancel -
 clean                                 ? 
-train                                 > queue get
 treeopen                              > queue resume
-treeclosed                            > queue pause
 treeclosed=5                          " mergeq queue pause
 queue set --concurrency 5             > queue update --concurrency 5
 queue rename main trunk               " mergeq queue export --for <branch>
 trunk merge 34                        > pr submit 34
-trunk merge status                    > queue get
 trunk                                 ? 
 bors r+                               > pr submit
 @bors r+ 34                           > pr submit 34
-34 r+                                 > pr submit 34
 merge-train add 34                    > pr submit 34
 mr !34                                > pr get 34
 flaky-tests list                      > flaky list
 queue update --concurrency 5 --for 1h " has no end
 pr explain 42 --by 18:00              " mergeq pr get <pr>
+pr wait 42 --by 18:00                 " mergeq pr get <pr>
 pr restart --failed                   " mergeq pr list --state failed | mergeq pr submit -
 switch release                        " --profile release or set MERGEQ_PROFILE=release. To list the profiles: mergeq auth list
-auth switch beta                      " --profile beta
+profile use beta                      " --profile beta
 ci status                             > pr testing
+ci view                               > pr testing
 ci retry                              > pr restart
 log short                             ? 
 revert 34                             ? 
@@ -397,7 +363,6 @@ diff main release                     " mergeq queue diff -b main --with-branch 
 logs -f 34                            > pr wait 34
 merge priority 34 urgent              " mergeq pr submit 34 --priority urgent
 hotfix 34                             > pr submit --priority urgent 34
-pr view 7 --fields 'a b'              > pr get 7 --fields "a b"
 `,
 }
 

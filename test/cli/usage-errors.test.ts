@@ -239,20 +239,15 @@ describe('questions', () => {
     expect(many.err).toMatch(/#7 {2}running\n {2}#8 {2}running\n.*\[y\/N\]/)
   })
 
-  test.each<readonly [words: string, setting: Setting]>([
-    ['', {}],
-    ['', { inputTerminal: true, env: { CI: '1' } }],
-    ['--no-input', { inputTerminal: true }],
-  ])('where nobody can answer (%s %j) they are errors that name the option', async (words, setting) => {
-    for (const [line, option] of [
-      [`queue delete ${at}`, '--yes'],
-      [`pr cancel 7 8 ${at}`, '--yes'],
-      ['auth login', '--with-token'],
-    ] as const) {
-      const outcome = await typed(`${line} ${words}`, setting)
-      expect(silent(outcome)).toEqual(refused)
-      expect(outcome.err).toMatch(sentenceAndHint)
-      expect(outcome.err).toContain(option)
-    }
+  // Why nobody can answer is in test/commands/queue/pause.test.ts.
+  test.each([
+    [`queue delete ${at}`, '--yes'],
+    [`pr cancel 7 8 ${at}`, '--yes'],
+    ['auth login', '--with-token'],
+  ])('%s is an error where nobody can answer, which names %s', async (line, option) => {
+    const outcome = await typed(line)
+    expect(silent(outcome)).toEqual(refused)
+    expect(outcome.err).toMatch(sentenceAndHint)
+    expect(outcome.err).toContain(option)
   })
 })

@@ -14,27 +14,19 @@ const methods = Object.entries(clientOperations).flatMap(([name, { params }]) =>
   'owner' in params ? [name] : [],
 )
 
-async function openTests() {
-  const story = await openStory()
-  return story
-}
-
 describe('GitHub does not distinguish the case of owners', () => {
   test.each(commands)('%s --owner', async command => {
-    const { mergeq } = await openTests()
+    const { mergeq } = await openStory()
     const run = (owner: string) => mergeq(`${command} ${lines[command] ?? ''} --owner ${owner}`)
-    const [{ out }, other, nobody] = [
-      await run('@acme/mobile'),
-      await run('@Acme/Mobile'),
-      await run('@acme/nobody'),
-    ]
+    const { out } = await run('@acme/mobile')
+    const other = await run('@Acme/Mobile')
     expect(other.out.toLowerCase()).toBe(out.toLowerCase())
     expect(other.err).not.toMatch(/owned by/)
-    expect(nobody.out).not.toBe(out)
+    expect((await run('@acme/nobody')).out).not.toBe(out)
   })
 
   test.each(methods)('%s', async name => {
-    const { env, clock } = await openTests()
+    const { env, clock } = await openStory()
     const { MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: token = '' } = env
     const options = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
     const client = createHostClient(options, hostAt(clock)) as unknown as Record<

@@ -178,8 +178,6 @@ test.each([
   ['2026-01-05T13:57:00+02:00', ' 3m ago'],
   // The service gives its time in whole seconds.
   ['2026-01-05T12:00:00.900Z', ' just now'],
-  ['2026-01-05T12:00:01.000Z', ' since 2026-01-05T12:00:01.000Z'],
-  // Without a time zone, which may not be that of this machine.
   ['2026-01-05T11:57:00', ' since 2026-01-05T11:57:00'],
 ])('the time since %s is%s', (date, text) => {
   expect(describeSince(date, noon, true)).toBe(text)
