@@ -4,24 +4,15 @@ import { createServiceTime } from '../api/service-time.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
 import { isMergeqError, type MergeqError, usageError, withName } from '../base/errors.ts'
 import { createAdvice } from '../command/advice.ts'
-import type {
-  Cli,
-  Command,
-  CommandClient,
-  CommandRunner,
-  GlobalOptions,
-  RegisteredCommand,
-  SecretOutput,
-} from '../command/command.ts'
+import type { Cli, Command, CommandClient, GlobalOptions, RegisteredCommand } from '../command/command.ts'
 import { fieldsOf } from '../command/fields.ts'
-import { flagName } from '../command/inputs.ts'
+import { flagName, type InputContext } from '../command/inputs.ts'
 import { explainNotFound } from '../command/send.ts'
 import {
   checkBranches,
   checkEmptyWords,
   checkEnough,
   checkExclusive,
-  inputContext,
   readInputs,
   withAddedFields,
 } from '../command/values.ts'
@@ -37,11 +28,7 @@ import { shouldColor, textStyles } from '../output/styled-text.ts'
 import { parseDuration } from '../values/time.ts'
 import { flagFormat } from './parse.ts'
 
-export interface Program {
-  readonly host: Host
-  readonly secrets: SecretOutput
-  readonly runCommandLine: CommandRunner
-}
+type Program = Pick<Cli, 'host' | 'secrets' | 'runCommandLine'>
 
 export async function runCommand(
   command: RegisteredCommand,
@@ -55,7 +42,14 @@ export async function runCommand(
     checkEmptyWords(command, args)
     checkExclusive(command, args)
     await checkBranches(command, args, cli.settings)
-    const context = inputContext(cli, command)
+    const context: InputContext = {
+      ...cli,
+      operation: command.operation,
+      async currentPullRequest(typed) {
+        const { readCurrentPullRequest } = await import('../command/current-pull-request.ts')
+        return readCurrentPullRequest(cli, command.operation, typed)
+      },
+    }
     const added = await command.set?.read(args, context)
     const values = await readInputs(command.inputs, args, context)
     checkEnough(command, values, added)

@@ -14,12 +14,14 @@ import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
-import { type PullRequest, pullRequestKey } from '../values/pull-request.ts'
-import type { Queue } from '../values/repository.ts'
-import { listOf, textual } from '../values/types.ts'
+import { type PullRequest, parsePullRequest, pullRequestKey, readReference } from '../values/pull-request.ts'
+import type { Queue, Repository } from '../values/repository.ts'
+import { branchName } from '../values/text.ts'
+import { choice, listOf, textual } from '../values/types.ts'
 import type { Cli, RegisteredCommand } from './command.ts'
-import { pullRequestArguments, pullRequestOf, queueOfSettings, readPullRequestArgs } from './common-inputs.ts'
+import type { PullRequestItem } from './input-items.ts'
 import {
+  flag,
   flagName,
   type Input,
   type InputContext,
@@ -29,6 +31,174 @@ import {
   optionInput,
   paramInput,
 } from './inputs.ts'
+
+export const yesOption = flag('Skip the confirmation prompt', { short: 'y' })
+
+/** The repository of a param, or all of the organization with `--all-repos`. */
+export function repositoryOrAll(param: Param<Repository | undefined>): Input<Repository | undefined> {
+  const repo = paramInput('repo', param)
+  return {
+    ...repo,
+    definitions: [
+      {
+        name: '--all-repos',
+        summary: 'Include all repositories of the organization (the default without --repo)',
+      },
+    ],
+    read(args, context) {
+      if (!args.has('--all-repos')) return repo.read(args, context)
+      if (args.has('--repo')) throw exclusiveError(['--all-repos', '--repo'])
+      return undefined
+    },
+  }
+}
+
+const terminalLimit = 30
+
+/** The limit of a list: by default 30 records on a terminal, otherwise undefined for all. */
+export function limitInput(param: Param<number | undefined>): Input<number | undefined> {
+  const typed = paramInput('limit', {
+    ...param,
+    defaultText: `${terminalLimit} on a terminal, otherwise all`,
+  })
+  return {
+    ...typed,
+    read: async (args, context) =>
+      (await typed.read(args, context)) ?? (context.host.out.terminal ? terminalLimit : undefined),
+  }
+}
+
+/**
+ * Returns the line below a list on a terminal that a limit cut.
+ *
+ * @param count the records that are shown, such as `30 flaky tests`
+ */
+export const cutListSentence = (count: string): string =>
+  `Showing ${count}; there are more. To list more, add --limit 1000.`
+
+export const webOption = flag('Open the page in the browser instead of printing', { short: 'w' })
+
+/** Returns the arguments of a pull request in the queue that its record names; `-b` may not name another one. */
+function argsInQueue(args: ParsedArgs, { word, targetBranch }: PullRequestItem): ParsedArgs {
+  const own = argsForPullRequest(args, word)
+  if (targetBranch === undefined) return own
+  const typed = args.get('--target-branch')?.[0]
+  if (typed !== undefined && branchName(typed) !== targetBranch)
+    throw usageError(
+      `The record of #${own.get('pr')?.[0]} on standard input and --target-branch name different branches: ${targetBranch}, ${branchName(typed)}.`,
+      'Omit --target-branch, or the records of other branches.',
+    )
+  // A ref means exactly that branch.
+  return new Map(own).set('--target-branch', [`refs/heads/${targetBranch}`])
+}
+
+export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
+  const { number, repo } = readReference(word, args.get('--repo')?.[0], flagName)
+  const requestArgs = new Map(args).set('pr', [String(number)])
+  // The repository that was typed stays as it was typed.
+  return repo === undefined || args.has('--repo') ? requestArgs : requestArgs.set('--repo', [repo])
+}
+
+/** The option `--pr`: a pull request, whose address also names the repository. */
+export const pullRequestOption = (summary: string): Input<number | undefined> =>
+  optionInput(
+    'pr',
+    option(
+      textual({
+        expected: 'a pull request',
+        placeholder: 'pr',
+        parse: word => parsePullRequest(word).number,
+      }),
+      summary,
+      { values: 'pull-requests' },
+    ),
+  )
+
+/** Returns the queue that the settings name. */
+export const queueOfSettings = async (settings: Config): Promise<Queue> => ({
+  repo: await settings.require('repo'),
+  targetBranch: await settings.require('targetBranch'),
+})
+
+/** The queue of a command, which options and settings name. */
+export const queueInput: Input<Queue> = {
+  definitions: [],
+  setting: 'targetBranch',
+  read: (_, { settings }) => queueOfSettings(settings),
+}
+
+/** The queue of a command: the pull request in its option `--pr` may name the repository. */
+export const queueOrPullRequest: Input<Queue> = {
+  definitions: [],
+  setting: 'targetBranch',
+  async read(args, { settings }) {
+    const [asked] = args.get('--pr') ?? []
+    return queueOfSettings(settings.withArgs(asked === undefined ? args : argsForPullRequest(args, asked)))
+  },
+}
+
+/** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
+export async function pullRequestOf(
+  args: ParsedArgs,
+  { settings }: Pick<InputContext, 'settings'>,
+): Promise<PullRequest> {
+  const { number } = parsePullRequest(args.get('pr')?.[0] ?? '')
+  return { ...(await queueOfSettings(settings.withArgs(args))), pr: number }
+}
+
+const ifEmptyInput = optionInput(
+  'ifEmpty',
+  option(
+    choice(['fail', 'ok'], 'fail|ok'),
+    'If standard input (-) names no pull request: fail exits 2, ok exits 0',
+    {
+      default: 'fail',
+      advanced: true,
+    },
+  ),
+)
+
+/** How the pull requests of a command are typed. */
+const pullRequestArguments = {
+  definitions: [
+    {
+      name: 'pr',
+      variadic: true,
+      summary: "Pull requests: 123, '#123' or a URL; use - to read them from standard input",
+      defaultText: 'that of the current branch',
+      values: 'pull-requests',
+    },
+    { name: '--stop-on-error', summary: 'Stop at the first failure', advanced: true },
+    ...ifEmptyInput.definitions,
+  ],
+  setting: 'pr',
+} as const satisfies Pick<Input<unknown>, 'definitions' | 'setting'>
+
+/** The pull requests that were typed, or the current one; each once: a restart sent twice would begin twice. */
+export const pullRequests: Input<readonly PullRequest[]> = {
+  ...pullRequestArguments,
+  async read(args, context) {
+    const typed = args.get('pr')
+    if (typed === undefined) return [await context.currentPullRequest(args)]
+    const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
+    const all: ParsedArgs[] = []
+    for (const word of typed) {
+      if (word !== '-') all.push(argsForPullRequest(args, word))
+      else {
+        const { readPullRequestItems } = await import('./input-items.ts')
+        const items = await readPullRequestItems(mayBeEmpty, context)
+        all.push(...items.map(item => argsInQueue(args, item)))
+      }
+    }
+    const found = new Map<string, PullRequest>()
+    for (const each of all) {
+      const pullRequest = await pullRequestOf(each, context)
+      const key = pullRequestKey(pullRequest)
+      if (!found.has(key)) found.set(key, pullRequest)
+    }
+    return [...found.values()]
+  },
+}
 
 /**
  * Reads inputs one after another, in their order, those that a setting can give last: the pull request of a command
@@ -107,42 +277,6 @@ export const withAddedFields = (cli: Cli, added: AddedFields | undefined): Cli =
   added === undefined || added.fields.length === 0
     ? cli
     : { ...cli, client: () => ({ ...cli.client(), added }) }
-
-/** What inputs are read with: the settings, and the pull request of a command that names none. */
-export const inputContext = (
-  cli: Cli,
-  { operation }: Pick<RegisteredCommand, 'operation'>,
-): InputContext => ({
-  ...cli,
-  operation,
-  async currentPullRequest(args) {
-    const { readCurrentPullRequest } = await import('./current-pull-request.ts')
-    return readCurrentPullRequest(cli, operation, args)
-  },
-})
-
-/** The queue of a command, which options and settings name. */
-export const queueInput: Input<Queue> = {
-  definitions: [],
-  setting: 'targetBranch',
-  read: (_, { settings }) => queueOfSettings(settings),
-}
-
-/** The pull requests that were typed, or the current one; each once: a restart sent twice would begin twice. */
-export const pullRequests: Input<readonly PullRequest[]> = {
-  ...pullRequestArguments,
-  async read(args, context) {
-    const typed = args.get('pr')
-    if (typed === undefined) return [await context.currentPullRequest(args)]
-    const found = new Map<string, PullRequest>()
-    for (const each of await readPullRequestArgs(typed, args, context)) {
-      const pullRequest = await pullRequestOf(each, context)
-      const key = pullRequestKey(pullRequest)
-      if (!found.has(key)) found.set(key, pullRequest)
-    }
-    return [...found.values()]
-  },
-}
 
 type OptionsOf<P extends Params, K extends keyof P> = {
   readonly [N in Exclude<keyof P, K>]: Input<

@@ -2,12 +2,11 @@ import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/opera
 import { getQueue } from '../api/operations/queues.ts'
 import { isObject, type JsonObject } from '../base/json.ts'
 import { type Cli, command, drawsResults } from '../command/command.ts'
-import { repositoryOrAll } from '../command/common-inputs.ts'
 import { printRequests } from '../command/dry-run.ts'
 import { flag } from '../command/inputs.ts'
 import { read } from '../command/send.ts'
 import { namedQueues, readQueues, reportUnread } from '../command/several-queues.ts'
-import { paramsOf } from '../command/values.ts'
+import { paramsOf, repositoryOrAll } from '../command/values.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
   type Bucket,

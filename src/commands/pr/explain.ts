@@ -4,9 +4,8 @@ import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/op
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../command/command.ts'
-import { queueOfSettings, webOption } from '../../command/common-inputs.ts'
 import type { Input } from '../../command/inputs.ts'
-import { pullRequests, setOf } from '../../command/values.ts'
+import { pullRequests, queueOfSettings, setOf, webOption } from '../../command/values.ts'
 import { isOtherAddress, testRunInAddress } from '../../values/test-run.ts'
 import type { ExplainedItems } from './explain/report.ts'
 

@@ -1,9 +1,8 @@
 import { changeSentence } from '../../api/change-sentence.ts'
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
 import { command } from '../../command/command.ts'
-import { yesOption } from '../../command/common-inputs.ts'
 import { forEach, send, show } from '../../command/send.ts'
-import { pullRequests, setOf } from '../../command/values.ts'
+import { pullRequests, setOf, yesOption } from '../../command/values.ts'
 import { explainFinished } from './shared/explain-finished.ts'
 
 export const definition = command({

@@ -8,16 +8,16 @@ import { tryRead } from '../../api/reads/extra-reads.ts'
 import { extendError, failureOrThrow, type MergeqError } from '../../base/errors.ts'
 import { get, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
+import { printRequests } from '../../command/dry-run.ts'
+import type { Definition, Input } from '../../command/inputs.ts'
+import { forOne, read, show, webPage } from '../../command/send.ts'
 import {
   argsForPullRequest,
   pullRequestOf,
   pullRequestOption,
+  setOf,
   webOption,
-} from '../../command/common-inputs.ts'
-import { printRequests } from '../../command/dry-run.ts'
-import type { Definition, Input } from '../../command/inputs.ts'
-import { forOne, read, show, webPage } from '../../command/send.ts'
-import { setOf } from '../../command/values.ts'
+} from '../../command/values.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
   failedCheckText,

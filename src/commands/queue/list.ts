@@ -4,7 +4,6 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { queueSummaryRecord } from '../../api/operations/records.ts'
 import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
-import { repositoryOrAll } from '../../command/common-inputs.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { flag } from '../../command/inputs.ts'
 import { read } from '../../command/send.ts'
@@ -16,7 +15,7 @@ import {
   readQueues,
   reportUnread,
 } from '../../command/several-queues.ts'
-import { paramsOf } from '../../command/values.ts'
+import { paramsOf, repositoryOrAll } from '../../command/values.ts'
 import { findQueue, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type Repository, shortRepositoryName } from '../../values/repository.ts'

@@ -3,14 +3,15 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { listTestRuns } from '../../api/operations/testing-results.ts'
 import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
+import { runList } from '../../command/lists.ts'
 import {
   cutListSentence,
   limitInput,
+  paramsOf,
   pullRequestOption,
   queueOrPullRequest,
-} from '../../command/common-inputs.ts'
-import { runList } from '../../command/lists.ts'
-import { paramsOf, setOf } from '../../command/values.ts'
+  setOf,
+} from '../../command/values.ts'
 import { columns, placeColumns, withAges, withLinks, withPlaceColumns } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
