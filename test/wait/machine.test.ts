@@ -157,6 +157,9 @@ describe('what follows from events', () => {
       { head },
     ],
     ['absent', [...submitted, reading(1, record('FAILED', -60))]],
+    // What was under test before the submission may be an earlier attempt.
+    ['shown', [...submitted, reading(9, record('TESTING', -60))], { until: 'testing' }],
+    ['reached', [...submitted, reading(10, record('TESTING', -60))], { until: 'testing' }],
     ['due', failedOnce],
     ['failed', [...failedOnce, attempt, accepted, reading(20, record('FAILED', 19))]],
     // A further submission that was accepted is what counts, and one that was not leaves the end before it.

@@ -11,7 +11,7 @@ import { paramsOf, pullRequests, setOf, webOption } from '../../command/values.t
 import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } from '../../output/view.ts'
-import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../values/pull-request.ts'
+import { type PullRequest, placeFieldsOf } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
 
 interface WantedPullRequest extends Omit<PullRequest, 'pr'> {
@@ -79,7 +79,7 @@ export const definition = command({
       cli.client().added === undefined &&
       !cli.options.dryRun
     const readOfSeveral = isTogether
-      ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, { includeTimeline, grace })
+      ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, includeTimeline, grace)
       : undefined
     const { format, fields } = cli.options
     const isOnlyPrinted = format.name === 'json' && fields.length === 0 && !exitStatus
@@ -104,28 +104,16 @@ export const definition = command({
         const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
         const record = { prNumber: values.pr, ...shown }
         const number = getNumber(record, 'prNumber')
-        const place = number === undefined ? {} : placeFieldsOf({ repo, targetBranch, pr: number })
-        const table = {
-          columns: withPlaceColumns(recordColumns, cli.options.format),
-          rows: [{ ...record, ...place }],
-        }
+        const place = number === undefined ? undefined : placeFieldsOf({ repo, targetBranch, pr: number })
         // A script that reads JSON does not load what draws.
-        const view =
-          drawsResults(cli) || includeTimeline === true
-            ? await (await import('./get/view.ts')).viewPullRequest(
-                record,
-                values,
-                queue,
-                isSheet(wanted, cli),
-                cli,
-              )
-            : {}
-        const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+        const draws = drawsResults(cli) || includeTimeline === true
+        const view = draws ? await import('./get/view.ts') : undefined
         return {
           ...singleRecord(wanted.length > 1 ? { ...shown, ...place } : shown),
-          ...table,
-          ...view,
-          opens: web ? await webPage(cli, page) : undefined,
+          columns: withPlaceColumns(recordColumns, cli.options.format),
+          rows: [{ ...record, ...place }],
+          ...(await view?.viewPullRequest(record, values, queue, isSheet(wanted, cli), cli)),
+          opens: web ? await webPage(cli, place?.url) : undefined,
           exit: exitStatus ? outcomeOfRecord(record) : 'ok',
         }
       },

@@ -80,12 +80,6 @@ describe('`pr land` submits again', () => {
     expect({ code, ...landed }).toMatchObject({ code: exit, outcome, attempts: [first], sent: 1 })
     if (exit === 14) expect(landed.reason).toMatch(/expected 4f2a9c1, found bbbb\. Nothing was sent\.$/)
   })
-
-  test('as an outage allows', async () => {
-    const course: Course = [...failed, [905, 'TESTING'], [950, 'MERGED']]
-    const down = (second: number) => (second > 30 && second < 900 ? { status: 503 } : undefined)
-    expect(await land('', course, down)).toMatchObject({ code: 0, outcome: 'merged', sent: 2 })
-  })
 })
 
 test('`pr land` counts a submission that it finds as the first attempt, and ends with 0 after a merge', async () => {
@@ -195,19 +189,6 @@ describe('`pr land` pauses before it submits again what needs time', () => {
     expect(minutes.at(-1)).toBeLessThan(2)
   })
 
-  test.each<[string, Course[number], number, string]>([
-    ['another head', [200, 'FAILED', { ...hostTrouble, prSha: 'bbbb' }], 14, 'stale'],
-    [
-      'the cancellation of a person',
-      [200, 'CANCELLED', { reason: 'user_requested', prSha }],
-      10,
-      'cancelled',
-    ],
-    ['a merge', [200, 'MERGED', { prSha }], 0, 'merged'],
-  ])('and reads what happened meanwhile: %s', async (_, then, exit, outcome) => {
-    expect(await land('', [...failed, then])).toMatchObject({ code: exit, outcome, sent: 1 })
-  })
-
   test.each([
     ['100', [0, 8, 22]],
     ['1000', [0, 6, 12]],
@@ -219,38 +200,10 @@ describe('`pr land` pauses before it submits again what needs time', () => {
       expect(sendings).toEqual(expected)
     },
   )
-
-  test('for seconds against a fast sandbox, which says its speed', async () => {
-    const story = await openStory({ scenario: 'host-trouble', speed: 300 })
-    const { code } = await story.mergeq('pr land 9')
-    expect({ code, isShort: story.clock.now - noon < 60_000 }).toEqual({ code: 0, isShort: true })
-  })
 })
 
 describe('`pr land` never submits again', () => {
   const iso = (second: number) => new Date(noon + second * 1_000).toISOString()
-
-  test('what a person cancelled after a failure, whatever `--resubmit` says', async () => {
-    // Somebody submits it again and cancels it while the service does not answer.
-    const course: Course = [
-      [5, 'TESTING', { prSha }],
-      [30, 'FAILED', { prSha, reason: 'its_tests_failed' }],
-      [33, 'CANCELLED', { prSha, actor: 'ann' }],
-    ]
-    const down = (second: number, operation: string) =>
-      second > 30 && second < 60 && operation === 'getSubmittedPullRequest' ? { status: 503 } : undefined
-    let failures = 0
-    const once = (second: number, operation: string) =>
-      second >= 30 && operation === 'getSubmittedPullRequest' && ++failures > 1 && failures < 4
-        ? { status: 503 }
-        : down(second, operation)
-    expect(await land('--resubmit any', course, once)).toMatchObject({
-      code: 10,
-      outcome: 'cancelled',
-      submitted: true,
-      sent: 1,
-    })
-  })
 
   test('what is in the queue again: that counts as the attempt', async () => {
     const course: Course = [
@@ -335,18 +288,6 @@ describe('`pr land` never submits again', () => {
       submitted: true,
       reason: expect.stringMatching(/^#7 failed after .*\. Attempt 2: /),
     })
-  })
-
-  test.each(['safe', 'any'])('another head after an outage, with --resubmit %s', async resubmit => {
-    const moved: Course = [
-      [-60, 'CANCELLED', { prSha, reason: 'user_requested' }],
-      [200, 'FAILED', { ...hostTrouble, prSha: 'bbbb' }],
-    ]
-    const down = (second: number, operation: string) =>
-      operation !== 'submitPullRequest' && second > 0 && second < 300 ? { status: 503 } : undefined
-    const landed = await land(`--resubmit ${resubmit}`, moved, down)
-    expect(landed).toMatchObject({ code: 14, outcome: 'stale', sent: 1 })
-    expect(landed.reason).toMatch(/expected 4f2a9c1, found bbbb\. Nothing was sent\.$/)
   })
 
   test('without a pause after a failure of somebody else, too', async () => {

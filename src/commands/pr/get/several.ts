@@ -7,21 +7,16 @@ import { type Queue, queueName } from '../../../values/repository.ts'
 
 type Place = Resource & Queue
 
-/** Returns the record of one of several pull requests; undefined if it must be read alone. */
-type ReadOfSeveral = (place: Place) => Promise<JsonObject | undefined>
-
-interface Options {
-  readonly includeTimeline: boolean | undefined
-  /** For how long a pull request that was never submitted is read again, in milliseconds. */
-  readonly grace: number
-}
-
-/** One request for many is sent when the first of them is read. */
+/**
+ * Returns the function that reads the record of one of several pull requests; undefined if it must be read alone. One request
+ * for many is sent when the first of them is read. With a `grace`, one that was never submitted is read alone, too.
+ */
 export function readerOfSeveral(
   cli: Cli,
   wanted: readonly Place[],
-  { includeTimeline, grace }: Options,
-): ReadOfSeveral {
+  includeTimeline: boolean | undefined,
+  grace: number,
+) {
   const client = cli.client()
   const readSeveral = severalReader(client)
   const readings = new Map<Place, () => ReturnType<typeof readSeveral>>()
@@ -33,7 +28,7 @@ export function readerOfSeveral(
       const readPart = memoize(() => readSeveral(first, numbers, { includeTimeline }))
       for (const place of part) readings.set(place, readPart)
     }
-  return async place => {
+  return async (place: Place): Promise<JsonObject | undefined> => {
     const several = await readings.get(place)?.()
     const { pr = Number.NaN } = place
     if (grace === 0 && several?.notFound.has(pr) && !several.records.has(pr))
