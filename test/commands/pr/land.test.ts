@@ -200,6 +200,12 @@ describe('`pr land` pauses before it submits again what needs time', () => {
       expect(sendings).toEqual(expected)
     },
   )
+
+  test('for seconds against a fast sandbox, which says its speed', async () => {
+    const story = await openStory({ scenario: 'host-trouble', speed: 300 })
+    const { code } = await story.mergeq('pr land 9')
+    expect({ code, isShort: story.clock.now - noon < 60_000 }).toEqual({ code: 0, isShort: true })
+  })
 })
 
 describe('`pr land` never submits again', () => {

@@ -184,16 +184,20 @@ describe('a rejected change of a finished pull request on a terminal', () => {
         ? { body: JSON.stringify({ ...record, state, isCurrentlySubmittedToQueue }) }
         : { status, body: path.includes('Metrics') ? 'no metrics' : 'no' }
 
-  test.each([
+  const again = '  To test it again, submit it: mergeq pr submit 7\n'
+  test.each<[string, string, number, number, string, string?]>([
     ['pr cancel 7', 'MERGED', 404, 5, '#7 is already merged.'],
     ['pr cancel 7', 'failed', 404, 5, '#7 has already failed.'],
     ['pr submit 7', 'MERGED', 400, 6, '#7 is already merged.'],
-  ])('says so: %s, %s', async (line, state, status, exit, expected) => {
+    ['pr restart 7', 'MERGED', 400, 6, '#7 is already merged.'],
+    ['pr restart 7', 'failed', 400, 6, '#7 has already failed.', again],
+    ['pr restart 7', 'CANCELLED', 400, 6, '#7 is already cancelled.', again],
+  ])('says so: %s, %s', async (line, state, status, exit, expected, more = '') => {
     const { code, out, err } = await show(line, rejecting(state, status), { columns: 200 })
     expect({ code, out, err }).toEqual({
       code: exit,
       out: '',
-      err: `mergeq: ${expected}\n  Nothing was changed. For details, run: mergeq pr get 7\n`,
+      err: `mergeq: ${expected}\n  Nothing was changed. For details, run: mergeq pr get 7\n${more}`,
     })
   })
 
