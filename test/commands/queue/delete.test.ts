@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, mergeq, type Seen } from '../../support/harness.ts'
+import { type Answer, queueEnv as env, mergeq, type Seen } from '../../support/harness.ts'
 
-const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 const numberIn = ({ body }: Pick<Seen, 'body'>): number => JSON.parse(body).pr?.number
 const operationOf = ({ path }: Pick<Seen, 'path'>): string => path.replace('/v1/', '')
 

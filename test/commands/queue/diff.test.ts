@@ -83,6 +83,7 @@ describe('a file that is refused', () => {
     ['diff', {}, 'No file was given.'],
     ['diff -f q.yaml', { 'q.yaml': latin1 }, 'q.yaml contains bytes that are not UTF-8.'],
     ['diff -f no.yaml', {}, 'no.yaml cannot be read: '],
+    ['diff -f d', { 'd/defaults.yaml': 'settings: {}' }, 'd has defaults, but no queue file.'],
     ['diff -f d', { 'd/readme.md': '' }, 'd contains no .yaml or .yml or .json file.'],
     ['diff -f d', twice, 'd/a.yaml and d/b.yml describe the same queue: main of ACME/web'],
     ['diff -f q.json', { 'q.json': 'settings: {} # none' }, 'q.json:1: invalid JSON.'],
@@ -206,6 +207,8 @@ describe('queue diff --with-branch', () => {
     ['-b main --with-branch next -f q.yaml', 2],
     ['-b main --with-branch next --strict', 2],
     ['-f q.yaml --all-repos', 2],
+    ['-f q.yaml --offline --strict', 2],
+    ['-b main --with-branch next --offline', 2],
   ])('%s ends with %i', async (flags, exit) => {
     expect((await diff(flags)).code).toBe(exit)
   })

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
-import { type Answer, mergeq, noon, type Seen } from '../../support/harness.ts'
+import { type Answer, queueEnv as env, mergeq, noon, type Seen } from '../../support/harness.ts'
 import { entry, queue, record } from '../../support/pr-explain.ts'
 
-const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
 const ago = (milliseconds: number) => new Date(noon - milliseconds).toISOString()
 const hour = 3_600_000

@@ -15,17 +15,6 @@ const isUpdateOf = ({ path, body }: Seen, branch: string) =>
   path.endsWith('updateQueue') && body.includes(`"${branch}"`)
 
 describe('a freeze with the file of an earlier one', () => {
-  test('leaves a queue paused that somebody paused in between', async () => {
-    const freeze = openFreeze()
-    await freeze.mergeq(pause)
-    expect((await freeze.mergeq(resume)).code).toBe(0)
-    freeze.states.main = 'paused'
-    expect((await freeze.mergeq(pause)).code).toBe(0)
-    expect(freeze.row('main')).toMatchObject({ before: 'PAUSED', after: 'PAUSED' })
-    expect((await freeze.mergeq(resume)).code).toBe(0)
-    expect(freeze.states).toEqual({ main: 'paused', next: 'running', docs: 'running' })
-  })
-
   test.each([
     // In the state after: the freeze goes on.
     ['paused', 'RUNNING'],
@@ -239,10 +228,6 @@ describe('what limits --all', () => {
     expect((await freeze.mergeq(`${all} --yes`, { env })).err).toContain(`${text}3 queues: 3 changed.`)
     expect((await freeze.mergeq(`${all} --dry-run`, terminal)).err).toContain(text)
     expect((await freeze.mergeq(`queue check --all ${flags}`, { env })).err).toContain(text)
-  })
-
-  test('without a repository, nothing does', async () => {
-    expect((await openFreeze().mergeq(pause)).err).not.toContain('limits')
   })
 })
 

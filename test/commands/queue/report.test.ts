@@ -56,7 +56,7 @@ describe('`queue report`', () => {
         testingTime: { runs: 2, p50Ms: 600_000, maxMs: 1_200_000 },
         notMerged: { failed: { runs: 1, minutes: 20 } },
       },
-      before: { end: '2025-12-29T11:59:59.999Z', results: 1 },
+      before: { start: '2025-12-22T11:59:59.999Z', end: '2025-12-29T11:59:59.999Z', results: 1 },
       notes: [],
     })
   })

@@ -68,19 +68,6 @@ describe('queue resume --from the record of a freeze', () => {
     expect(freeze.row('main')?.restored !== undefined).toBe(exit === 0)
   })
 
-  test('a queue that is gone is an error of its row, and the others are restored', async () => {
-    const freeze = openFreeze(undefined, ({ body }, { states }) =>
-      body.includes('"main"') && states.main === undefined ? { status: 404, body: 'Not Found' } : undefined,
-    )
-    await freeze.mergeq(pauseAll)
-    freeze.states = { next: 'paused', docs: 'paused' }
-    const { code, out, err } = await freeze.mergeq(`${resumeAll} --json`)
-    const results = JSON.parse(out).map(({ result }: { result: string }) => result)
-    expect({ code, results }).toEqual({ code: 5, results: ['error', 'changed', 'changed'] })
-    const place = { repo: 'github.com/acme/web', targetBranch: 'main' }
-    expect(JSON.parse(err.trim().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 5, ...place })
-  })
-
   test('restores a file that cannot be written, and warns once', async () => {
     const freeze = openFreeze()
     await freeze.mergeq(pauseAll)

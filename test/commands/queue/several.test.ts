@@ -68,15 +68,6 @@ describe('-f names the queues of files, also those without metrics', () => {
     expect(bodies.join()).not.toContain('concurrency')
   })
 
-  test('the prompt names them', async () => {
-    const terminal = { terminal: true, inputTerminal: true, typed: ['n'], columns: 120 }
-    const prompt = await run('queue pause -f q', terminal)
-    expect({ code: prompt.code, requests: prompt.requests }).toEqual({ code: 2, requests: [] })
-    expect(prompt.err).toMatch(
-      /^This pauses 3 queues: main of acme\/quiet, next of acme\/web, main of acme\/web\.\n/,
-    )
-  })
-
   test.each<readonly [flags: string, env: Setting['env'], says: string]>([
     ['-R acme/web', {}, '--repo limits this to acme/web.'],
     ['', { MERGEQ_REPO: 'ACME/Web' }, 'MERGEQ_REPO limits this to ACME/Web.'],
@@ -95,19 +86,6 @@ describe('-f names the queues of files, also those without metrics', () => {
     expect(none.err).toContain('No file of q names such a queue. --repo limits this to acme/none.')
   })
 
-  test.each([
-    ['-f gone', 'gone cannot be read'],
-    ['-f only', 'only has defaults, but no queue file.'],
-  ])('%s is exit 2, and nothing is sent', async (flags, says) => {
-    // What else is refused is in the tests of queue diff.
-    const more = { ...files, 'only/defaults.yaml': 'settings: {}\n' }
-    for (const verb of ['pause --yes', 'resume --yes', 'drain --yes', 'check', 'wait', 'watch']) {
-      const { code, err, requests } = await run(`queue ${verb} ${flags}`, { files: more })
-      expect({ verb, code, requests }).toEqual({ verb, code: 2, requests: [] })
-      expect(err).toContain(says)
-    }
-  })
-
   test('queue check takes the failures from the metrics, where they have some', async () => {
     const { code, out } = await run('queue check -f q')
     expect({ code, rows: out.split('\n').map(row => row.split('\t').slice(0, 3).join(' ')) }).toEqual({
@@ -119,11 +97,6 @@ describe('-f names the queues of files, also those without metrics', () => {
         '',
       ],
     })
-    const unread = await run('queue check -f q', {}, seen =>
-      operationOf(seen) === 'getMergeQueueMetrics' ? { status: 400, body: 'no' } : undefined,
-    )
-    expect(unread.code).toBe(0)
-    expect(unread.err).toContain('Failures were not checked: ')
   })
 
   test('queue list has a row for each, and nothing for what the metrics do not say', async () => {

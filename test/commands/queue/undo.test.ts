@@ -191,8 +191,4 @@ describe('queue diff --offline', () => {
       "unknown queue setting 'brandNewThing'. Only the live queue says whether the service knows it.",
     )
   })
-
-  test.each(['--strict', '--with-branch next'])('beside %s it is exit 2', async flags => {
-    expect((await offline({ 'q/a.yaml': good }, flags)).code).toBe(2)
-  })
 })

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { mergeq, type Setting } from '../../support/harness.ts'
+import { queueEnv as env, mergeq, type Setting } from '../../support/harness.ts'
 import { live, namesOf, queueThat } from '../../support/queue-files.ts'
 
-const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 const update = (flags: string, setting: Setting = {}) =>
   mergeq(`queue update ${flags}`, { answer: queueThat(), terminal: true, columns: 200, env, ...setting })
 

@@ -251,17 +251,6 @@ describe('queue watch of 60 queues', () => {
     for (const { at, oldest } of silent) expect(oldest).toBe((Date.parse(at) - noon) / 1_000)
   })
 
-  test.each([
-    ['--heartbeat 30s -o table', '--heartbeat requires -o ndjson.'],
-    ['--heartbeat 10ms', '--heartbeat must be at least 1s.'],
-    ['--once --heartbeat 30s', '--once and --heartbeat cannot be used together.'],
-    ['--once -o json', '--once for several queues requires -o ndjson.'],
-  ])('%s is exit 2', async (flags, says) => {
-    const format = flags.includes('-o') ? '' : '-o ndjson'
-    const { code, err } = await mergeq(`queue watch -f q ${flags} ${format}`, { files: filesOf(names) })
-    expect({ code, says: err.includes(says) }).toEqual({ code: 2, says: true })
-  })
-
   test('lines on a terminal name their queues', async () => {
     const service = openService({ r3: [{ pr: 7, leftAt: noon + 15_000, to: 'merged' }] })
     const setting = { files: filesOf(['r3']), terminal: true }

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { getNumber, getString, type JsonObject } from '../../../../src/base/json.ts'
 import { countResults } from '../../../../src/commands/queue/report/numbers.ts'
-import { earliestKept, rangeBefore } from '../../../../src/values/kept-range.ts'
 
 const range = { start: 0, end: 100_000 }
 
@@ -108,41 +107,5 @@ describe('the numbers of a queue report', () => {
         }
       }),
     )
-  })
-
-  test('of a range without results divide nothing', () => {
-    const numbers = countResults([], range)
-    expect(JSON.stringify(numbers)).not.toMatch(/NaN|Infinity/)
-    expect(numbers.pullRequests.merged).toEqual({ count: 0, of: 0, share: null })
-    expect(numbers.attempts.perMerged).toBe(null)
-    expect(numbers.testingTime).toEqual({ runs: 0, p50Ms: null, p90Ms: null, maxMs: null })
-  })
-
-  test('of ranges that touch count each result once', () => {
-    fc.assert(
-      fc.property(fc.array(row, { maxLength: 40 }), fc.integer({ min: 1, max: 100_000 }), (rows, start) => {
-        const after = { start, end: range.end }
-        const before = { start: range.start, end: start - 1 }
-        const [one, other, whole] = [after, before, range].map(each => countResults(rows, each))
-        expect((one?.results ?? 0) + (other?.results ?? 0)).toBe(whole?.results)
-        // A test run ends once, so that its minutes are in one range, whichever of its results are read.
-        const ended = rows.map((row, index) => ({ ...row, testRunId: `run ${index}` }))
-        const minutes = [after, before, range].map(each => countResults(ended, each).minutes)
-        expect((minutes[0] ?? 0) + (minutes[1] ?? 0)).toBeCloseTo(minutes[2] ?? 0)
-      }),
-    )
-  })
-})
-
-describe('the range before', () => {
-  test('has the same length, ends a millisecond earlier, and begins where the service begins to keep runs', () => {
-    const now = Date.UTC(2026, 0, 5, 12)
-    const day = 86_400_000
-    expect(rangeBefore({ start: now - 7 * day, end: now }, now)).toEqual({
-      start: now - 14 * day - 1,
-      end: now - 7 * day - 1,
-    })
-    expect(rangeBefore({ start: now - 30 * day, end: now }, now)?.start).toBe(earliestKept(now))
-    expect(rangeBefore({ start: earliestKept(now), end: now }, now)).toBeUndefined()
   })
 })
