@@ -238,11 +238,6 @@ describe('a response without a required part is rejected', () => {
     }
   })
 
-  test('the message has what the response said instead', async () => {
-    const { err } = await run('queue get', () => ({ body: '{"message":"busy"}' }))
-    expect(err).toContain(' and says: busy')
-  })
-
   test.each([
     '{"state":"running","enqueuedPullRequests":[]}',
     '{"enqueuedPullRequests":[null,{}]}',

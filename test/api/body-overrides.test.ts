@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, knowingNothing, mergeq } from '../support/harness.ts'
+import { mergeq } from '../support/harness.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '7' }
 
@@ -49,26 +49,6 @@ describe('the body of `api` decides what is named', () => {
     expect(receipt).toEqual({ ...named, ok: false, delivery: 'unknown', exit: 11 })
     expect(err).not.toMatch(/Checking whether|Retrying once|undefined/)
   })
-
-  test('in messages', async () => {
-    const setting = { env: where, answer: knowingNothing }
-    const { code, err } = await mergeq('api cancelPullRequest -F pr.number=8', setting)
-    expect({ code, err }).toEqual({
-      code: 5,
-      err: expect.stringContaining('#8 is not in the queue for main of'),
-    })
-  })
-})
-
-test.each<readonly [string, Answer]>([
-  ['503', { status: 503 }],
-  ['a web page', { body: '<!doctype html><html></html>' }],
-])('an unknown operation that is answered with %s is not said to be sent again', async (_, answer) => {
-  const line = 'api exampleOperation -F name=value --json'
-  const { code, out, err, requests } = await mergeq(line, { env: where, answer: () => answer })
-  expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
-  expect(receiptIn({ out })).toMatchObject({ delivery: 'unknown' })
-  expect(err).not.toMatch(/Retrying once|Checking whether/)
 })
 
 test.each([`${'a.'.repeat(4_000)}a=1`, `a=${'['.repeat(4_000)}`])(

@@ -322,11 +322,9 @@ describe('api --include', () => {
     }
   })
 
-  test('prints no headers without --include, and nothing with --fields', async () => {
-    const printed = async (option: string) =>
-      (await mergeq(`api getQueue ${where} ${option}`, { answer: always(404, 'no') })).out
-    expect(await printed('')).toBe('no')
-    expect(await printed('--include --fields state')).toBe('')
+  test('prints nothing with --fields', async () => {
+    const line = `api getQueue ${where} --include --fields state`
+    expect((await mergeq(line, { answer: always(404, 'no') })).out).toBe('')
   })
 })
 

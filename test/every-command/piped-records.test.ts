@@ -167,12 +167,6 @@ describe('what a record says', () => {
     const input = '{"pr":7,"targetBranch":"release"}\n7\n{"pr":7,"targetBranch":"main"}\n'
     expect(await cancelled(input)).toMatchObject({ sent: ['acme/web release 7', 'acme/web main 7'] })
   })
-
-  test('more than 10,000 records are refused', async () => {
-    const pullRequests = Array.from({ length: 10_001 }, (_, index) => ({ prNumber: index + 1 }))
-    const { code, err } = await cancelled(JSON.stringify({ pullRequests }))
-    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('the limit is 10,000') })
-  })
 })
 
 /** Every command that changes the pull requests of standard input, and its operation. */

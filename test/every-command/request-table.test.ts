@@ -62,9 +62,6 @@ const pullLines = ofQueue({
     ["pr submit '#123'", pr],
     ['pr submit 4294967295', '"pr":{"number":4294967295}'],
     ['pr submit 123 --priority urgent', `${pr},"priority":"urgent"`],
-    ['pr submit 123 --priority high', `${pr},"priority":"high"`],
-    ['pr submit 123 --priority medium', `${pr},"priority":"medium"`],
-    ['pr submit 123 --priority low', `${pr},"priority":"low"`],
     ['pr submit 123 --priority 0', `${pr},"priority":0`],
     ['pr submit 123 --priority 255 --no-batch', `${pr},"priority":255,"noBatch":true`],
   ],
@@ -440,17 +437,6 @@ describe.each(Object.entries(tables))('%s', (_, table) => {
 })
 
 describe('--dry-run', () => {
-  test('prints a document for each of several pull requests, one a line', async () => {
-    const { code, out, requests } = await mergeq(`pr cancel 7 8 ${where} --dry-run`, { answer })
-    expect({ code, requests }).toEqual({ code: 0, requests: [] })
-    expect(
-      out
-        .trimEnd()
-        .split('\n')
-        .map(line => JSON.parse(line).body.pr.number),
-    ).toEqual([7, 8])
-  })
-
   // The rest of the line: test/golden/screens/pr-submit.txt.
   test('on a terminal prints a curl line whose body is quoted for the shell', async () => {
     const line = `queue update --set "note=it's \\"quoted\\" \\$HOME" ${where} --dry-run -v`
@@ -470,27 +456,6 @@ describe('--dry-run', () => {
   ])('prints the first of several requests: %s', async (words, operation, body) => {
     const { code, out, requests } = await mergeq(`${words} --dry-run`, { answer })
     expect({ code, requests, ...JSON.parse(out) }).toMatchObject({ code: 0, requests: [], operation, body })
-  })
-})
-
-describe('several requests', () => {
-  const sent = (requests: readonly Seen[]) =>
-    requests.map(({ path, body }) => `${path.replace('/v1/', '')} ${body}`)
-
-  test('several pull requests are one request each, in the order given', async () => {
-    const { code, requests } = await mergeq(`pr submit 9 '#7' 8 ${where} --no-batch`, { answer })
-    expect(code).toBe(0)
-    expect(sent(requests)).toEqual(
-      [9, 7, 8].map(number => `submitPullRequest {${on},"pr":{"number":${number}},"noBatch":true}`),
-    )
-  })
-
-  test('- reads pull requests from standard input, one a line', async () => {
-    const input = '7\n#8\nhttps://github.com/acme/web/pull/9\n'
-    const { requests } = await mergeq(`pr cancel - --yes ${where}`, { answer, input })
-    expect(sent(requests).sort()).toEqual(
-      [7, 8, 9].map(pr => `cancelPullRequest {${on},"pr":{"number":${pr}}}`),
-    )
   })
 })
 

@@ -225,21 +225,6 @@ describe('the pull request of the current branch', () => {
     )
   })
 
-  test.each([
-    ['pr submit', 'submitPullRequest'],
-    ['pr cancel --yes', 'cancelPullRequest'],
-    ['pr targets --all', 'setImpactedTargets'],
-    ['pr wait --timeout 0', 'getSubmittedPullRequest'],
-    ['pr explain', 'getSubmittedPullRequest'],
-  ])('is found by `%s`', async (line, operation) => {
-    const { sent } = await inCheckout(line)
-    expect(sent[0]).toEqual(byBranch)
-    expect(sent).toContainEqual({
-      path: `/v1/${operation}`,
-      pr: operation === 'setImpactedTargets' ? { number: 123, sha: commit } : { number: 123 },
-    })
-  })
-
   test('-v says where the number came from, and why the commit did not give it', async () => {
     const { err } = await inCheckout('pr get -v')
     expect(err).toContain(
