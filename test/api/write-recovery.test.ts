@@ -650,38 +650,24 @@ describe('a submission is sent once more only at the head that is meant', () => 
   const move = (...acts: readonly (readonly [at: number, what: Act['what']])[]): readonly Act[] =>
     acts.map(([at, what]) => ({ at, what, pr: 7, branch: 'main' }))
   const silent: ChangeFault = { kind: 'lost', loss: 'time-out' }
-  const statesOf = async (line: string, scenario: Partial<Scenario>) => {
-    const { code, out, err, sandbox } = await runAgainstFaults(line, scenario)
-    return { code, out, err, sent: sandbox.sendings.length }
-  }
   /** Submitted, tested, and failed after a second, while the pull request is not to blame; pushed to when the pause is over. */
   const story: Partial<Scenario> = {
     changes: [works, silent],
     acts: move([1_000, 'advance'], [1_000, 'advance'], [1_000, 'stall'], [306_000, 'push']),
   }
 
-  test('`pr land` ends with 14 if the head moved', async () => {
+  const unmoved = (story.acts ?? []).filter(({ what }) => what !== 'push')
+  const reason = expect.stringMatching(/^The head of #7 moved: .* found 1111111\. It was not submitted\.$/)
+  test.each<[string, Partial<Scenario>, number, object]>([
+    ['ends with 14 if the head moved', {}, 2, { code: 14, outcome: 'stale', reason }],
+    // It ends as the last attempt.
+    ['sends nothing where the head is not known', { checkout: false }, 2, { code: 3, outcome: 'failed' }],
+    ['sends it once more at the same head', { acts: unmoved }, 3, {}],
+  ])('`pr land` %s', async (_, scenario, sent, result) => {
     const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any --json'
-    const { code, out, sent } = await statesOf(line, { ...story, checkout: true })
-    expect({ code, sent }).toEqual({ code: 14, sent: 2 })
-    expect(JSON.parse(out)).toMatchObject({ outcome: 'stale', submitted: true, attempts: 2 })
-    expect(JSON.parse(out).reason).toMatch(
-      /^The head of #7 moved: .* found 1111111\. It was not submitted\.$/,
-    )
-  })
-
-  test('`pr land` sends nothing where the head is not known, and ends as the last attempt', async () => {
-    const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any --json'
-    const { code, out, sent } = await statesOf(line, story)
-    expect({ code, sent }).toEqual({ code: 3, sent: 2 })
-    expect(JSON.parse(out)).toMatchObject({ outcome: 'failed', submitted: true, attempts: 2 })
-  })
-
-  test('`pr land` sends it once more at the same head', async () => {
-    const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any'
-    const acts = (story.acts ?? []).filter(({ what }) => what !== 'push')
-    const { sent } = await statesOf(line, { ...story, acts, checkout: true })
-    expect(sent).toBe(3)
+    const { code, out, sandbox } = await runAgainstFaults(line, { ...story, checkout: true, ...scenario })
+    expect(sandbox.sendings).toHaveLength(sent)
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ submitted: true, attempts: 2, ...result })
   })
 
   test.each([

@@ -1,6 +1,16 @@
 import type { GitResult, ProgramResult } from '../../src/host/host.ts'
 import type { Setting } from './harness.ts'
 
+/** What git says to a command line, by some of its words. */
+export type Git = Readonly<Record<string, GitResult>>
+
+export const prints = (out: string): GitResult => ({ code: 0, out })
+export const gitFails = (err = 'fatal: odd.\n', code = 128): GitResult => ({ code, out: '', err })
+
+/** Returns what git says, by the first words that are in the command line; it fails with any other. */
+export const answerGit = (git: Git, args: readonly string[]): GitResult =>
+  Object.entries(git).find(([words]) => ` ${args.join(' ')}`.includes(` ${words}`))?.[1] ?? gitFails()
+
 /** What a checkout says: its remotes, its branch, and the pull request whose head is checked out. */
 interface CheckoutFacts {
   /** The addresses of the remotes, by their names. */

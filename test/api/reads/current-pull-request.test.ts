@@ -1,19 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { GitResult, Host } from '../../../src/host/host.ts'
+import type { Host } from '../../../src/host/host.ts'
+import { answerGit, type Git, gitFails, prints } from '../../support/checkout.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { clientOf, nodeHost } from '../../support/library-client.ts'
 
 const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
 const ref = (sha: string, number: number) => `${sha}\trefs/pull/${number}/head\n`
-const fails = (err: string, code = 128): GitResult => ({ code, out: '', err })
-const prints = (out: string): GitResult => ({ code: 0, out })
-const denied = fails(
+const denied = gitFails(
   'git@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n',
 )
 
 /** What git says in a checkout of the branch fix-cart, by the words of the command. */
-const checkout: Readonly<Record<string, GitResult>> = {
+const checkout: Git = {
   'remote -v': prints(
     'origin\tgit@github.com:acme/web.git (fetch)\norigin\tgit@github.com:acme/web.git (push)\n',
   ),
@@ -42,25 +41,15 @@ const service =
   }
 
 /** Runs a command line in a checkout where git also says something else. */
-async function inCheckout(
-  line: string,
-  git: Readonly<Record<string, GitResult>> = {},
-  setting: Setting = {},
-) {
+async function inCheckout(line: string, git: Git = {}, setting: Setting = {}) {
   const results = { ...checkout, ...git }
   const { code, out, err, requests } = await mergeq(line, {
     answer: service(),
-    spawn: (program, args) => answerGit(results, program, args),
+    spawn: (_, args) => answerGit(results, args),
     ...setting,
   })
   const sent = requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))
   return { code, out, err, sent }
-}
-
-/** Returns what git says to a command line. */
-function answerGit(results: Readonly<Record<string, GitResult>>, program: string, args: readonly string[]) {
-  const words = [program, ...args].join(' ')
-  return Object.entries(results).find(([key]) => words.includes(` ${key}`))?.[1] ?? fails('fatal: odd')
 }
 
 test('git gets no variable of a checkout when it asks a remote, in any case of letters', async () => {
@@ -71,10 +60,10 @@ test('git gets no variable of a checkout when it asks a remote, in any case of l
     {
       platform: 'win32',
       env: { Git_Dir: '.git', git_common_dir: '.git' },
-      spawn: (program, args, { env }) => {
+      spawn: (_, args, { env }) => {
         if (args.includes('ls-remote'))
           seen.push(...Object.keys(env).filter(name => /^git_.*dir$/i.test(name)))
-        return answerGit(checkout, program, args)
+        return answerGit(checkout, args)
       },
     },
   )
@@ -270,57 +259,51 @@ describe('the pull request of the current branch', () => {
 })
 
 describe('if no pull request is found, the error says what was tried and why it failed', () => {
-  const refused = (err: string) => ({ 'ls-remote': fails(err) })
+  const refused = (err: string) => ({ 'ls-remote': gitFails(err) })
   /** What git says otherwise; the service is asked by the branch, and does not know it. */
-  const cases: Readonly<Record<string, Readonly<Record<string, GitResult>>>> = {
+  const cases: Readonly<Record<string, Git>> = {
     'ls-remote is denied': {},
     'ls-remote times out': { 'ls-remote': { code: 137, out: '', timedOut: true } },
     'git fails with a credential in its message': refused(
       "remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n",
     ),
-    'git fails without a word': { 'ls-remote': fails('', 3) },
+    'git fails without a word': { 'ls-remote': gitFails('', 3) },
     'no pull request has the commit': { 'ls-remote': prints(ref(other, 7)) },
     'the remote has no pull requests': { 'ls-remote': prints('') },
     'the remote is not asked over http': {
       'remote -v': prints('origin\thttp://github.com/acme/web.git (fetch)\n'),
     },
     'the commit is missing': {
-      'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path"),
+      'rev-parse HEAD': gitFails("fatal: ambiguous argument 'HEAD': unknown revision or path"),
     },
   }
   /** The line and what git says otherwise; the service is not asked. */
-  const unasked: Readonly<Record<string, readonly [line: string, git: Readonly<Record<string, GitResult>>]>> =
-    {
-      'on the target branch': ['pr cancel', { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') }],
-      'on no branch': ['pr cancel', { 'symbolic-ref --quiet HEAD': fails('', 1) }],
-      'without a remote': ['pr cancel', { 'remote -v': prints('') }],
-      'with remotes of other names': [
-        'pr cancel',
-        { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/b (fetch)\n') },
-      ],
-      'outside of a checkout': [
-        'pr cancel',
-        { 'remote -v': fails('fatal: not a git repository (or any of the parent directories): .git\n') },
-      ],
-      'without git': ['pr cancel', { 'remote -v': { code: 127, out: '' } }],
-      'in a checkout of another repository': ['pr get -R acme/api -b main', {}],
-      'a change between a fork and its parent': [
-        'pr submit',
-        {
-          'remote -v': prints(
-            'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n',
-          ),
-        },
-      ],
-    }
+  const unasked: Readonly<Record<string, readonly [line: string, git: Git]>> = {
+    'on the target branch': ['pr cancel', { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') }],
+    'on no branch': ['pr cancel', { 'symbolic-ref --quiet HEAD': gitFails('', 1) }],
+    'without a remote': ['pr cancel', { 'remote -v': prints('') }],
+    'with remotes of other names': [
+      'pr cancel',
+      { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/b (fetch)\n') },
+    ],
+    'outside of a checkout': [
+      'pr cancel',
+      { 'remote -v': gitFails('fatal: not a git repository (or any of the parent directories): .git\n') },
+    ],
+    'without git': ['pr cancel', { 'remote -v': { code: 127, out: '' } }],
+    'in a checkout of another repository': ['pr get -R acme/api -b main', {}],
+    'a change between a fork and its parent': [
+      'pr submit',
+      {
+        'remote -v': prints(
+          'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n',
+        ),
+      },
+    ],
+  }
   test('in whole sentences, and nothing is changed', async () => {
     const pieces: string[] = []
-    const see = async (
-      title: string,
-      line: string,
-      git: Readonly<Record<string, GitResult>>,
-      due: object[],
-    ) => {
+    const see = async (title: string, line: string, git: Git, due: object[]) => {
       const { code, out, err, sent } = await inCheckout(line, git, { answer: service(unknown) })
       expect({ title, code, out, sent }).toEqual({ title, code: 2, out: '', sent: due })
       pieces.push(`=== ${title}: ${line}\n${err}`)
@@ -345,7 +328,7 @@ describe('if no pull request is found, the error says what was tried and why it 
 })
 
 test('a method of the library without a pull request asks by the branch, and says what was tried', async () => {
-  const git: Host['git'] = async args => answerGit(checkout, 'git', args)
+  const git: Host['git'] = async args => answerGit(checkout, args)
   const { client, requests } = await clientOf(service(unknown), {}, { ...nodeHost, cwd: '/repo', git })
   await expect(client.cancelPullRequest()).rejects.toMatchObject({
     message: 'No pull request was found for branch fix-cart.',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Environment, GitResult, Host } from '../../../src/host/host.ts'
+import type { Environment, Host } from '../../../src/host/host.ts'
+import { answerGit, type Git, gitFails, prints } from '../../support/checkout.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { clientOf, nodeHost } from '../../support/library-client.ts'
 
@@ -8,12 +9,8 @@ const merge = '9d1c2b3a4f5e60718293a4b5c6d7e8f901234567'
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
 const zeros = '0'.repeat(40)
 
-const prints = (out: string): GitResult => ({ code: 0, out })
-const fails: GitResult = { code: 128, out: '', err: 'fatal: odd.\n' }
 const atRemote = (commit: string, pr = 7) => prints(`${commit}\trefs/pull/${pr}/head\n`)
-const denied: GitResult = { code: 128, out: '', err: 'git@github.com: Permission denied (publickey).\n' }
-
-type Git = Readonly<Record<string, GitResult>>
+const denied = gitFails('git@github.com: Permission denied (publickey).\n')
 
 const askRemote = 'ls-remote -- git@github.com:acme/web.git refs/pull/7/head'
 
@@ -22,11 +19,6 @@ const checkout: Git = {
   'remote -v': prints('origin\tgit@github.com:acme/web.git (fetch)\n'),
   'rev-parse HEAD': prints(`${head}\n`),
   [askRemote]: atRemote(head),
-}
-
-function answerGit(git: Git, args: readonly string[]): GitResult {
-  const words = args.join(' ')
-  return Object.entries(git).find(([key]) => words.includes(key))?.[1] ?? fails
 }
 
 const record = (prSha: string, isCurrentlySubmittedToQueue = true): Answer => ({
@@ -98,7 +90,7 @@ const bitbucketJob = (commits: readonly string[]): World => ({
 })
 
 const unknownToGit: Git = { 'remote -v': prints('origin\tgit@github.com:ada/web.git (fetch)\n') }
-const withoutGit: Git = { ...checkout, 'remote -v': fails, 'rev-parse HEAD': fails }
+const withoutGit: Git = { ...checkout, 'remote -v': gitFails(), 'rev-parse HEAD': gitFails() }
 
 describe('the commit that `pr targets` sends', () => {
   test.each<[string, World, reads?: number]>([
