@@ -23,64 +23,6 @@ const notReadyMetrics = (count: number): Answer => ({
 })
 
 const notReady = { prNumber: 12, state: 'not_ready', readiness: { requiresImpactedTargets: true } }
-const inMain = (state: string, ...entries: readonly JsonObject[]) => json(queue(state, entries))
-
-// Their words are in test/golden/screens/queue-explain.txt.
-test.each<readonly [verdict: string, read: Answer, notReady: readonly object[], more: object]>([
-  ['empty', inMain('RUNNING'), [], { head: null, notReady: 0, next: [] }],
-  ['waiting', inMain('RUNNING'), [notReady], { depth: 0, notReady: 1, head: null }],
-  [
-    'moving',
-    inMain('RUNNING', entry(7, 'TESTING', { stateChangedAt: ago(1_000) })),
-    [notReady],
-    { depth: 1, head: { pr: 7, state: 'TESTING' }, testing: 1, notReadyPullRequests: [{ pr: 12 }] },
-  ],
-  [
-    'paused',
-    inMain('PAUSED', entry(7, 'PENDING')),
-    [],
-    {
-      state: 'PAUSED',
-      reasons: expect.arrayContaining([{ code: 'queue-paused', message: expect.any(String) }]),
-      next: [{ command: 'mergeq queue resume' }],
-    },
-  ],
-])('the verdict %s', async (verdict, getQueue, pullRequests, more) => {
-  const { out } = await explain({
-    getQueue,
-    getSubmittedPullRequest: json(record('TESTING', { prNumber: 7 })),
-    listPullRequests: json({ pullRequests }),
-  })
-  expect(JSON.parse(out)).toMatchObject({ verdict, ...more })
-})
-
-test('names the required check that never reported in the run of its head', async () => {
-  const testRun = {
-    status: 'in_progress',
-    createdAt: ago(3 * hour),
-    requiredStatuses: ['build', 'e2e'],
-    checkSuites: [{ checkRuns: [{ name: 'build', status: 'COMPLETED', conclusion: 'SUCCESS' }] }],
-    testedPullRequests: [{ prNumber: 5 }],
-  }
-  const head = { stateChangedAt: ago(3 * hour), verifiedByTestRun: 'run-1' }
-  const answers = {
-    getQueue: json(queue('RUNNING', [entry(5, 'TESTING', head)])),
-    getSubmittedPullRequest: json(record('TESTING', { prNumber: 5, ...head })),
-    getMergeQueueTestingDetails: json(testRun),
-  }
-  const { out } = await explain(answers)
-  const explanation = JSON.parse(out)
-  expect(explanation.head.testRun).toMatchObject({ pending: [], missing: ['e2e'] })
-  const message = 'e2e has not reported for 3h.'
-  expect(explanation.head.reasons[1]).toEqual({ code: 'check-not-reported', message })
-  expect(explanation.reasons).toContainEqual({
-    code: 'check-not-reported',
-    message: `In the test run of #5, ${message}`,
-  })
-  for (const format of ['', '-o csv', '-o markdown', '-o table'])
-    expect((await explain(answers, format)).out, format).toContain(message)
-})
-
 /** Pull requests under test in a queue that batches. */
 const batching = (...prs: readonly number[]) =>
   json(
@@ -90,10 +32,37 @@ const batching = (...prs: readonly number[]) =>
       { batch: true },
     ),
   )
+const inRunFor3Hours = { stateChangedAt: ago(3 * hour), verifiedByTestRun: 'run-1' }
 const inRun = (pr: number, testRunId: string) => record('TESTING', { prNumber: pr, testRunId })
 const refused: Answer = { status: 400, body: 'no' }
 
 const cases: Readonly<Record<string, Answers>> = {
+  'nothing is queued': { getQueue: json(queue('RUNNING')), listPullRequests: json({ pullRequests: [] }) },
+  'one is not ready': {
+    getQueue: json(queue('RUNNING')),
+    listPullRequests: json({ pullRequests: [notReady] }),
+  },
+  'one is tested, and one is not ready': {
+    getQueue: json(queue('RUNNING', [entry(7, 'TESTING', { stateChangedAt: ago(1_000) })])),
+    getSubmittedPullRequest: json(record('TESTING', { prNumber: 7 })),
+    listPullRequests: json({ pullRequests: [notReady] }),
+  },
+  'the queue is paused': {
+    getQueue: json(queue('PAUSED', [entry(7, 'PENDING')])),
+    getSubmittedPullRequest: json(record('PENDING', { prNumber: 7 })),
+    listPullRequests: json({ pullRequests: [] }),
+  },
+  'a required check has not reported in the run of the head': {
+    getQueue: json(queue('RUNNING', [entry(5, 'TESTING', inRunFor3Hours)])),
+    getSubmittedPullRequest: json(record('TESTING', { prNumber: 5, ...inRunFor3Hours })),
+    getMergeQueueTestingDetails: json({
+      status: 'in_progress',
+      createdAt: ago(3 * hour),
+      requiredStatuses: ['build', 'e2e'],
+      checkSuites: [{ checkRuns: [{ name: 'build', status: 'COMPLETED', conclusion: 'SUCCESS' }] }],
+      testedPullRequests: [{ prNumber: 5 }],
+    }),
+  },
   'nothing changed for two hours': {
     getQueue: json(
       queue('RUNNING', [

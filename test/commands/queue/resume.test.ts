@@ -60,10 +60,10 @@ describe('queue resume --from the record of a freeze', () => {
     const freeze = openFreeze({ main: now })
     freeze.disk = recorded(before, after)
     const { code, out } = await freeze.mergeq(`${resumeAll} --json`)
-    expect({ code, main: freeze.states.main, result: JSON.parse(out)[0].result }).toEqual({
+    expect({ code, main: freeze.states.main, row: JSON.parse(out)[0] }).toMatchObject({
       code: exit,
       main: then,
-      result,
+      row: { ok: exit === 0, result },
     })
     expect(freeze.row('main')?.restored !== undefined).toBe(exit === 0)
   })
