@@ -82,9 +82,6 @@ describe('the dialects of test runners', () => {
       '<testsuite name="Cart" file="a"><error/></testsuite>',
       [' |  | Cart | a'],
     ],
-    ['a failure and an error in one test', '<testcase name="a"><failure/><error/></testcase>', [' |  | a']],
-    ['a skipped test', '<testcase name="a"><skipped/></testcase>', []],
-    ['a flaky test', '<testcase name="a"><flakyFailure/></testcase>', []],
     [
       'output of any length',
       `<testcase name="a"><system-err>&lt;failure/><![CDATA[<failure/>${'x'.repeat(2_000_000)}]]></system-err></testcase>`,
@@ -98,10 +95,9 @@ describe('the dialects of test runners', () => {
     ],
     ['a character as a surrogate pair', failed('name="&#55357;&#56832;"'), [' |  | \u{1F600}']],
     ['a failure with a prefix', '<j:testcase name="a"><j:failure/></j:testcase>', [' |  | a']],
+    ['the class of Codeception', failed('class="A" name="a"'), [' | A | a']],
     ['a status without an element', '<testcase name="a" status="failed"/>', [' |  | a']],
     ['a result without an element', '<testcase name="a" result="Error"/>', [' |  | a']],
-    ['a status with an element', '<testcase name="a" status="failed"><failure/></testcase>', [' |  | a']],
-    ['a skipped status', '<testcase name="a" status="notrun" result="suppressed"/>', []],
   ])('%s', async (_, inner, expected) => {
     expect((await read(`<testsuite>${inner}</testsuite>`)).map(summaryOf)).toEqual(expected)
   })
@@ -250,20 +246,19 @@ describe('what a report says about its run', () => {
   const outside = 'it has an error outside of test cases'
 
   test.each<readonly [what: string, xml: string, complaint: string | undefined]>([
-    ['as many failures as it says', suite('failures="1"', failed), undefined],
     ['fewer failures than it says', suite('failures="1"', passed), more],
     ['errors beside failures', suite('failures="1" errors="1"', passed + failed), more],
     ['errors that are a part of the failures', suite('failures="2" errors="1"', failed + failed), more],
-    ['errors of two versions of Go', ofGo('go1.25.1', 'go1.23.1'), expect.stringContaining('before Go 1.24')],
-    ['a total of its suites', `<testsuites errors="1">${suite('errors="0"', passed)}</testsuites>`, more],
+    [
+      'errors of two versions of Go',
+      ofGo('go1.25.1', 'go version go1.23.1'),
+      expect.stringContaining('before Go 1.24'),
+    ],
     ['no number', suite('failures="many"', failed), unread],
     ['a negative number', suite('failures="1" errors="-1"', passed), unread],
     ['nothing', suite('failures="" errors=" "', passed), undefined],
     ['an error outside', suite('', `<error/>${passed}`), outside],
-    ['an error outside, with a prefix', suite('', `<x:error/>${passed}`), outside],
-    ['errors of TestCafe', ofTestCafe('failures="1" errors="1"'), undefined],
     ['totals of TestCafe', `<testsuites failures="1" errors="1">${ofTestCafe('')}</testsuites>`, undefined],
-    ['a stopped run of TestCafe', ofTestCafe('failures="2" errors="2"'), more],
     ['more attempts than there are', suite('failures="2"', '<testcase><flakyFailure/></testcase>'), more],
     ['a failed suite', suite('status="failed"', passed), 'a suite failed, but none of its tests'],
     [
@@ -271,7 +266,6 @@ describe('what a report says about its run', () => {
       suite('', notSucceeded + passed),
       'a suite did not succeed, but none of its tests failed',
     ],
-    ['such a suite with a failed test', suite('', notSucceeded + failed), undefined],
     [
       'an interrupted Ginkgo suite',
       suite('', interrupted + failed),

@@ -5,9 +5,8 @@
 // - lib/internal/test_runner/reporter/junit.js of nodejs/node, catch_reporter_junit.cpp of catchorg/Catch2,
 //   internal/junitxml/report.go of gotestyourself/gotestsum (failed tests come first in a package), lib/reporters/xunit.js of
 //   mochajs/mocha, packages/playwright/src/reporters/junit.ts of microsoft/playwright, _pytest/junitxml.py of pytest,
-//   JUnitXmlReport.getMergeReruns of docs.gradle.org, the reporter of karma-runner/karma-junit-reporter.
-// - issues: pytest-dev/pytest-rerunfailures 170 and facebookresearch/ProgramBench 64 (empty cases for failed attempts),
-//   pytest-dev/pytest 13876 (subtests), gotestyourself/gotestsum 281 and 476 (reruns; build errors since Go 1.24).
+//   the reporter of karma-runner/karma-junit-reporter.
+// - issues: pytest-dev/pytest 13876 (subtests), gotestyourself/gotestsum 281 and 476 (reruns; build errors since Go 1.24).
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../src/base/json.ts'
 import { failing } from '../../../support/flaky-list.ts'
@@ -31,23 +30,6 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  {
-    producer: 'node:test',
-    trait: 'nested suites, and one class for all tests',
-    xml: '<testsuites><testsuite name="checkout"><testsuite name="refunds"><testcase name="rejects" classname="test"><failure/></testcase></testsuite></testsuite></testsuites>',
-    failures: 1,
-    exit: 0,
-    uploaded: ['checkout | test | rejects | '],
-    not: [
-      [
-        '<testsuite name="checkout"><testsuite name="refunds">',
-        '<testsuite name="refunds"><testsuite name="checkout">',
-      ],
-      ['name="checkout"', 'name="carts"'],
-      ['classname="test"', 'classname="suite"'],
-      ['name="rejects"', 'name="accepts"'],
-    ],
-  },
   {
     producer: 'node:test',
     trait: 'a test outside of suites, which the uploader drops',
@@ -82,15 +64,6 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    producer: 'pytest',
-    trait: 'a skipped test whose teardown failed (uploaded as skipped)',
-    xml: '<testsuites><testsuite name="pytest" errors="1" failures="0" skipped="1" tests="1"><testcase classname="tests.test_cart" name="test_rounding"><skipped type="pytest.skip" message="no"/><error message="failed on teardown"/></testcase></testsuite></testsuites>',
-    failures: 1,
-    exit: 0,
-    uploaded: ['pytest | tests.test_cart | test_rounding | '],
-    not: [['tests.test_cart', 'tests.test_user']],
-  },
-  {
     producer: 'gotestsum --rerun-fails',
     trait: 'attempts are test cases of the package, the failed ones first',
     xml: '<testsuites tests="2" failures="1" errors="0"><testsuite tests="2" failures="1" name="acme/pay"><properties><property name="go.version" value="go1.25.1 linux/amd64"/></properties><testcase classname="acme/pay" name="TestNet"><failure message="Failed"/></testcase><testcase classname="acme/pay" name="TestNet"></testcase></testsuite></testsuites>',
@@ -105,7 +78,10 @@ const rows: readonly Row[] = [
       ['name="TestNet"></testcase>', 'file="net_test.go" name="TestNet"></testcase>'],
       ['name="TestNet"></testcase>', 'name="TestNet" status="notrun"></testcase>'],
       ['name="TestNet"></testcase>', 'name="TestNet"><skipped/></testcase>'],
-      ['name="TestNet"></testcase>', 'name="TestNet"><failure/></testcase>'],
+      [
+        'name="TestNet"></testcase>',
+        'name="TestNet"></testcase><testcase classname="acme/pay" name="TestNet"><failure/></testcase>',
+      ],
       ['</testcase><testcase', '</testcase></testsuite><testsuite name="acme/pay"><testcase'],
       ['failures="1" errors="0"', 'failures="2" errors="0"'],
     ],
@@ -121,34 +97,6 @@ const rows: readonly Row[] = [
     not: [['<testsuite name="acme/pay"', '<testsuite name="acme/buy"']],
   },
   {
-    producer: 'Gradle test-retry, mergeReruns = false',
-    trait: 'attempts are test cases of the class, in their order',
-    xml: '<testsuite name="com.acme.NetTest" tests="3" skipped="0" failures="2" errors="0"><testcase name="net()" classname="com.acme.NetTest"><failure/></testcase><testcase name="net()" classname="com.acme.NetTest"><failure/></testcase><testcase name="net()" classname="com.acme.NetTest"/></testsuite>',
-    flags: '--retried pass',
-    failures: 0,
-    exit: 0,
-    uploaded: [],
-    not: [
-      ['classname="com.acme.NetTest"/>', 'classname="com.acme.WebTest"/>'],
-      [
-        'classname="com.acme.NetTest"/>',
-        'classname="com.acme.NetTest"/><testcase name="net()" classname="com.acme.NetTest"><failure/></testcase>',
-      ],
-    ],
-  },
-  {
-    producer: 'Surefire, and Gradle with mergeReruns',
-    trait: 'a flakyFailure in a test case that passed',
-    xml: '<testsuite name="com.acme.NetTest" tests="2" failures="1" errors="0"><testcase name="net" classname="com.acme.NetTest"><flakyFailure message="no"/></testcase></testsuite>',
-    failures: 0,
-    exit: 0,
-    uploaded: [],
-    not: [
-      ['<flakyFailure message="no"/>', '<failure/><rerunFailure message="no"/>'],
-      ['failures="1"', 'failures="2"'],
-    ],
-  },
-  {
     producer: 'Playwright',
     trait: 'a project is a suite of the same name, and only `hostname` differs: no attempt of the other one',
     xml: '<testsuites tests="2" failures="1" errors="0"><testsuite name="cart.spec.ts" hostname="chromium" tests="1" failures="1" errors="0"><testcase name="Cart › opens" classname="cart.spec.ts"><failure/></testcase></testsuite><testsuite name="cart.spec.ts" hostname="firefox" tests="1" failures="0" errors="0"><testcase name="Cart › opens" classname="cart.spec.ts"/></testsuite></testsuites>',
@@ -157,16 +105,6 @@ const rows: readonly Row[] = [
     exit: 0,
     uploaded: ['cart.spec.ts | cart.spec.ts | Cart › opens | '],
     not: [['name="cart.spec.ts" hostname="chromium"', 'name="user.spec.ts" hostname="chromium"']],
-  },
-  {
-    producer: 'pytest-rerunfailures 16.6.1',
-    trait: 'failed attempts are empty test cases before the last one, which failed',
-    xml: '<testsuites name="pytest tests"><testsuite name="pytest" errors="0" failures="1" skipped="0" tests="1"><testcase classname="test_net" name="test_net"/><testcase classname="test_net" name="test_net"/><testcase classname="test_net" name="test_net"><failure message="no"/></testcase></testsuite></testsuites>',
-    flags: '--retried pass',
-    failures: 1,
-    exit: 0,
-    uploaded: ['pytest | test_net | test_net | '],
-    not: [['name="pytest" errors', 'name="unit" errors']],
   },
   {
     producer: 'pytest',
@@ -193,25 +131,6 @@ const rows: readonly Row[] = [
       ['tests="1" failures="0" name', 'tests="1" failures="0" errors="1" name'],
       ['failures="0" errors="2"', 'failures="1" errors="2"'],
     ],
-  },
-  {
-    producer: 'gotestsum with Go 1.23',
-    trait: 'a package that does not build is only an error of the root element',
-    xml: '<testsuites tests="1" failures="0" errors="1"><testsuite tests="1" failures="0" name="acme/pay"><properties><property name="go.version" value="go version go1.23.1 linux/amd64"/></properties><testcase classname="acme/pay" name="TestNet"/></testsuite></testsuites>',
-    failures: 0,
-    exit: 21,
-    uploaded: [],
-    says: 'before Go 1.24 a package that does not build shows up only there',
-  },
-  {
-    producer: 'gotestsum',
-    trait: 'a failed subtest fails its test, too',
-    xml: '<testsuites tests="2" failures="2" errors="0"><testsuite tests="2" failures="2" name="acme/pay"><properties><property name="go.version" value="go1.25.1"/></properties><testcase classname="acme/pay" name="TestNet/ipv6"><failure/></testcase><testcase classname="acme/pay" name="TestNet"><failure/></testcase></testsuite></testsuites>',
-    failures: 2,
-    exit: 0,
-    uploaded: ['acme/pay | acme/pay | TestNet/ipv6 | ', 'acme/pay | acme/pay | TestNet | '],
-    says: 'tests with failed subtests are failures, too: TestNet (TestNet/ipv6)',
-    not: [['name="TestNet">', 'name="TestWeb">']],
   },
   {
     producer: 'Mocha, its XUnit reporter',
@@ -245,18 +164,6 @@ const rows: readonly Row[] = [
     failures: 1,
     exit: 21,
     uploaded: ['Chrome | Chrome | adds | '],
-  },
-  {
-    producer: 'Codeception',
-    trait: '`class`, which the uploader does not read',
-    xml: '<testsuites><testsuite name="Acceptance" tests="1" failures="1" errors="0"><testcase file="/ci/tests/CartCest.php" name="opens" class="CartCest"><failure/></testcase></testsuite></testsuites>',
-    failures: 1,
-    exit: 0,
-    uploaded: ['Acceptance |  | opens | /ci/tests/CartCest.php'],
-    not: [
-      ['/ci/tests/CartCest.php', '/ci/tests/UserCest.php'],
-      ['file="/ci/tests/CartCest.php"', 'file="CartCest.php"'],
-    ],
   },
 ]
 
