@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
+import { reasonTable } from '../../src/domain/reasons/reason-table.ts'
 import { parseTestRun } from '../../src/domain/test-run.ts'
 import { entry, explainSeven, queue, record, textOf, uuid } from '../support/pr-explain.ts'
-import { vocabulary } from '../support/service-vocabulary.ts'
 
 const explain = (source: JsonObject | undefined, run?: JsonObject, read?: JsonObject | null): string =>
   textOf(explainSeven({ record: source, queue: read, run: run && parseTestRun(uuid, run) }))
@@ -53,8 +53,10 @@ const runs: Readonly<Record<string, JsonObject>> = {
   github_api_merge_already_in_progress: passedRun,
 }
 
-const words = Object.entries(vocabulary).flatMap(([state, rows]) =>
-  rows.map(([word]) => [`${state} ${word}`, explain(ended(state, { reason: word }), runs[word])] as const),
+const words = Object.entries(reasonTable).flatMap(([state, reasons]) =>
+  Object.keys(reasons).map(
+    word => [`${state} ${word}`, explain(ended(state, { reason: word }), runs[word])] as const,
+  ),
 )
 
 /** Titles, each with the record, the run and the queue that are explained. */

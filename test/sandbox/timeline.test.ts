@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
+import { findReason } from '../../src/domain/reasons/reasons.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService } from '../../src/sandbox/service.ts'
 import { rotatedToken, scenarioNames } from '../../src/values/scenario-names.ts'
-import { vocabulary } from '../support/service-vocabulary.ts'
 
 const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
 
@@ -58,13 +58,13 @@ function faultsOf(event: JsonObject): readonly string[] {
   const state = String(event.state).toUpperCase()
   const [name, members] = objects[state] ?? ['', []]
   const part = (event[name] ?? {}) as JsonObject
-  const known = (vocabulary[state] ?? []).map(([word]) => word)
+  const isKnown = findReason(state, String(part.reason)) !== undefined
   const allowed = [...members, ...(hasNoReason.includes(state) ? [] : ['reason', 'actor'])]
   const actor = part.actor as JsonObject | undefined
   return [
     ...Object.keys(event).filter(key => !['timestamp', 'state', name].includes(key)),
     ...Object.keys(part).filter(key => !allowed.includes(key)),
-    ...(hasNoReason.includes(state) || known.includes(String(part.reason)) ? [] : [`reason ${part.reason}`]),
+    ...(hasNoReason.includes(state) || isKnown ? [] : [`reason ${part.reason}`]),
     ...(actor === undefined || Object.keys(actor).join() === 'gitHubLogin,trunkUserId' ? [] : ['actor']),
   ].map(fault => `${state}: ${fault}`)
 }

@@ -10,21 +10,6 @@ import {
 import { parseTestRun, testRunOf } from '../../../src/domain/test-run.ts'
 import { actorOfEvent, eventsOfAttempt, reasonOfEvent, stateOfEvent } from '../../../src/domain/timeline.ts'
 import { record, uuid } from '../../support/pr-explain.ts'
-import { vocabulary } from '../../support/service-vocabulary.ts'
-
-test('the table has the whole vocabulary, and what each word means for a new submission', () => {
-  const rows = Object.entries(reasonTable).map(([state, words]) => [
-    state,
-    Object.entries(words).map(([word, { by, again, mayBeMerged }]) => [
-      word,
-      by,
-      again,
-      ...(mayBeMerged ? ['may be merged'] : []),
-    ]),
-  ])
-  expect(Object.fromEntries(rows)).toEqual(vocabulary)
-  expect(Object.values(vocabulary).flat()).toHaveLength(54)
-})
 
 test('each word of an end has advice; every meaning is a sentence', () => {
   const all = Object.entries(reasonTable).flatMap(([state, words]) =>
