@@ -192,7 +192,6 @@ describe('what a report refuses', () => {
     ['--json', asJson],
     ['--format json', asJson],
     ['--format html', '--format'],
-    ['--limit 0', '--limit'],
     ['--fields name', ''],
     ['-o tsv', '--output'],
     ['--format github -o csv', '--format'],

@@ -34,10 +34,7 @@ test('a word counts in its own state only, in any case', () => {
 
 describe('an event', () => {
   test.each<[string, Json, string | undefined]>([
-    ['a text', 'ada', 'ada'],
-    ['the login of GitHub', { gitHubLogin: 'ada', trunkUserId: uuid }, 'ada'],
     ['a login', { login: 'ada' }, 'ada'],
-    ['a person without a login', { trunkUserId: uuid }, ''],
     ['nobody', null, undefined],
     ['an empty object', {}, undefined],
   ])('has as its actor %s', (_, actor, login) => {
