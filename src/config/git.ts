@@ -1,4 +1,4 @@
-import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
+import type { CapturedResult, Environment, ServiceHost } from '../host/host.ts'
 import { joinTruncated } from '../values/format.ts'
 import {
   isSameRepository,
@@ -66,17 +66,17 @@ export async function readGitVersion(host: ServiceHost): Promise<string | undefi
 }
 
 /** The results of git commands by host: each runs once, however many pull requests a command handles. */
-const resultCache = new WeakMap<ServiceHost, Map<string, Promise<GitResult>>>()
+const resultCache = new WeakMap<ServiceHost, Map<string, Promise<CapturedResult>>>()
 
 /** Runs a git command in the checkout, which it enters with `-C`. git may not fetch anything. */
-function readCheckout(host: ServiceHost, args: readonly string[]): Promise<GitResult> {
-  const cached = resultCache.get(host) ?? new Map<string, Promise<GitResult>>()
+function readCheckout(host: ServiceHost, args: readonly string[]): Promise<CapturedResult> {
+  const cached = resultCache.get(host) ?? new Map<string, Promise<CapturedResult>>()
   resultCache.set(host, cached)
   const result = cached.get(args.join(' ')) ?? run()
   cached.set(args.join(' '), result)
   return result
 
-  async function run(): Promise<GitResult> {
+  async function run(): Promise<CapturedResult> {
     if (host.cwd === undefined) return { code: 1, out: '', err: 'the working directory no longer exists' }
     const noHooks = `core.hooksPath=${host.runtime.nullDevice}`
     // No command here runs a pager, a monitor or a hook; the options rule it out.
@@ -207,7 +207,7 @@ const loginInUrl = /:\/\/[^/@\s]*@/g
 const uselessLine = /could not read from remote repository|correct access rights|repository exists|^\s*$/i
 
 /** Returns why git failed, in its words without a full stop. A credential in a URL is left out. */
-function describeGitFailure({ code, err = '', timedOut }: GitResult): string {
+function describeGitFailure({ code, err = '', timedOut }: CapturedResult): string {
   if (timedOut === true) return 'git did not finish in time'
   if (code === 127 && err === '') return 'git was not found'
   const lines = err.split(/\r?\n/).filter(line => !uselessLine.test(line))

@@ -1,5 +1,5 @@
 import { usageError, withName } from '../base/errors.ts'
-import type { Environment, Host, LineResult } from '../host/host.ts'
+import type { CapturedResult, Environment, Host } from '../host/host.ts'
 import { shorten } from '../values/format.ts'
 import { maxTokenFileSize } from '../values/limits.ts'
 import { isBlank, isUtf16 } from '../values/text.ts'
@@ -37,7 +37,7 @@ const inShell = 'To see what it says, run the command in a shell.'
 const maxLines = 20
 const maxLineLength = 200
 
-function whatItSaid({ err = '' }: LineResult): string {
+function whatItSaid({ err = '' }: CapturedResult): string {
   const lines = err.split(/\r?\n/).filter(text => text.trim() !== '')
   if (lines.length === 0) return inShell
   return ['It said:', ...lines.slice(-maxLines).map(text => shorten(text, maxLineLength))].join('\n')
@@ -118,7 +118,7 @@ async function runProgram(
     interrupted,
   })
   interrupted.throwIfAborted()
-  const { code, line, startError, timedOut } = result
+  const { code, out: line, startError, timedOut } = result
   if (startError === 'ENOENT')
     throw usageError(
       `${program} was not found.`,

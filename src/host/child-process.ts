@@ -3,11 +3,10 @@ import { accessSync, statSync, constants as systemModes } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, posix, win32 } from 'node:path'
 import {
+  type CapturedResult,
   type Environment,
   type GitOptions,
-  type GitResult,
   type LineOptions,
-  type LineResult,
   windowsEnvironment,
 } from './host.ts'
 
@@ -43,7 +42,7 @@ function isProgram(path: string): boolean {
 /**
  * Returns the path of a program, or undefined when there is none. Its name is looked up in the absolute entries
  * of PATH, on Windows with the endings of PATHEXT, and never in the working directory, which both cmd.exe and
- * libuv search first. On Windows a name with a directory only gets its ending.
+ * libuv search first. A name with a directory only gets its ending.
  */
 export function findProgram(
   name: string,
@@ -58,7 +57,7 @@ export function findProgram(
     : ['']
   const isComplete = endings.some(ending => name.toLowerCase().endsWith(ending.toLowerCase()))
   const names = [...(isComplete ? [name] : []), ...endings.map(ending => `${name}${ending.toLowerCase()}`)]
-  if (isWindows && /[\\/]|^[A-Za-z]:/.test(name)) return names.find(exists)
+  if ((isWindows ? /[\\/]|^[A-Za-z]:/ : /\//).test(name)) return names.find(exists)
   return absoluteEntries(env, platform)
     .flatMap(directory => names.map(file => join(directory, file)))
     .find(exists)
@@ -128,17 +127,21 @@ function spawnApart(path: string, args: readonly string[], env: Environment): Ch
   })
 }
 
-export async function runGit(
+export const runGit = (args: readonly string[], options: GitOptions): Promise<CapturedResult> =>
+  capture(findProgram('git', options.env, process.platform), args, options)
+
+async function capture(
+  path: string | undefined,
   args: readonly string[],
-  { env, timeout }: GitOptions,
-): Promise<Required<GitResult>> {
-  const path = findProgram('git', env, process.platform)
+  options: GitOptions & Partial<LineOptions>,
+): Promise<CapturedResult> {
+  if (path === undefined) return { code: notStarted, out: '', startError: 'ENOENT' }
   try {
-    if (path === undefined) throw new Error('git was not found')
-    return await readOutput(spawnApart(path, args, env), timeout)
-  } catch {
+    return await readOutput(spawnApart(path, args, options.env), options)
+  } catch (error) {
     // Node throws some errors of the system instead of reporting them, such as E2BIG.
-    return { code: notStarted, out: '', err: '', timedOut: false }
+    const startError = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
+    return { code: notStarted, out: '', startError }
   }
 }
 
@@ -148,9 +151,12 @@ export async function runGit(
  */
 const readOutput = (
   child: ChildProcess,
-  timeout: number,
-  line?: Pick<LineOptions, 'maxBytes' | 'interrupted'>,
-): Promise<Required<GitResult>> =>
+  {
+    timeout,
+    maxBytes = Number.POSITIVE_INFINITY,
+    interrupted,
+  }: Omit<GitOptions & Partial<LineOptions>, 'env'>,
+): Promise<CapturedResult> =>
   new Promise((resolve, reject) => {
     let [out, err] = ['', '']
     let timedOut = false
@@ -163,17 +169,17 @@ const readOutput = (
     const stopWatching = () => {
       clearTimeout(timer)
       process.off('exit', kill)
-      line?.interrupted.removeEventListener('abort', kill)
+      interrupted?.removeEventListener('abort', kill)
     }
     const closeOutput = () => {
       child.stdout?.destroy()
       child.stderr?.destroy()
     }
     process.once('exit', kill)
-    if (line?.interrupted.aborted === true) kill()
-    line?.interrupted.addEventListener('abort', kill, { once: true })
+    if (interrupted?.aborted === true) kill()
+    interrupted?.addEventListener('abort', kill, { once: true })
     child.stdout?.setEncoding('utf8').on('data', piece => {
-      if (out.length < (line?.maxBytes ?? Number.POSITIVE_INFINITY)) out += piece
+      if (out.length < maxBytes) out += piece
     })
     child.stderr?.setEncoding('utf8').on('data', piece => {
       err = (err + piece).slice(0, maxErrorLength)
@@ -190,10 +196,10 @@ const readOutput = (
   })
 
 /** The lines that programs printed, by the program and its arguments, with the time when each was started. */
-const lines = new Map<string, { readonly startedAt: number; readonly result: Promise<LineResult> }>()
+const lines = new Map<string, { readonly startedAt: number; readonly result: Promise<CapturedResult> }>()
 
 /** Runs a program, or returns the line that it printed before; see `ServiceHost.readLine`. */
-export async function readLineOnce(words: readonly string[], options: LineOptions): Promise<LineResult> {
+export async function readLineOnce(words: readonly string[], options: LineOptions): Promise<CapturedResult> {
   const { after = Number.NEGATIVE_INFINITY } = options
   const key = JSON.stringify(words)
   const known = lines.get(key)
@@ -204,13 +210,6 @@ export async function readLineOnce(words: readonly string[], options: LineOption
   // A program that failed may succeed the next time.
   if (result.code !== 0 && lines.get(key) === started) lines.delete(key)
   return result
-}
-
-/** Returns the path of a program that is named by an absolute path, or found in the absolute entries of PATH. */
-function locateProgram(name: string, env: Environment): string | undefined {
-  const isPath = process.platform === 'win32' ? win32.isAbsolute(name) : posix.isAbsolute(name)
-  if (isPath && process.platform !== 'win32') return isProgram(name) ? name : undefined
-  return isPath || !/[\\/]/.test(name) ? findProgram(name, env, process.platform) : undefined
 }
 
 /** A shorter word cannot be hidden: it may be a part of any other. */
@@ -224,17 +223,9 @@ const withoutWords = (text: string, words: readonly string[]): string =>
 
 async function readLine(
   [name = '', ...args]: readonly string[],
-  { env, timeout, maxBytes, interrupted }: LineOptions,
-): Promise<LineResult> {
-  const path = locateProgram(name, env)
-  if (path === undefined) return { code: notStarted, line: '', startError: 'ENOENT' }
-  try {
-    const child = spawnApart(path, args, env)
-    const { code, out, err, timedOut } = await readOutput(child, timeout, { maxBytes, interrupted })
-    const printed = out.split('\n')
-    return { code, line: printed[0] ?? '', err: withoutWords(err, [...args, ...printed]), timedOut }
-  } catch (error) {
-    const startError = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
-    return { code: notStarted, line: '', startError }
-  }
+  options: LineOptions,
+): Promise<CapturedResult> {
+  const result = await capture(findProgram(name, options.env, process.platform), args, options)
+  const printed = result.out.split('\n')
+  return { ...result, out: printed[0] ?? '', err: withoutWords(result.err ?? '', [...args, ...printed]) }
 }

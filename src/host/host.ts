@@ -22,13 +22,14 @@ export interface ServiceHost {
    * in its own directory, so that no file in the working directory is run because of its name. What git
    * started ends with it.
    */
-  git(args: readonly string[], options: GitOptions): Promise<GitResult>
+  git(args: readonly string[], options: GitOptions): Promise<CapturedResult>
   /**
-   * Runs a program without a shell and with an empty standard input, and returns the first line that it prints. The
-   * program has an absolute path or is found in the absolute entries of PATH, and runs in its own directory. A line is
-   * kept for this process. What the program started ends with it if its time is over.
+   * Runs a program without a shell and with an empty standard input, and returns the first line that it prints; its
+   * standard error comes without its arguments and what it printed. The program has an absolute path or is found in the
+   * absolute entries of PATH, and runs in its own directory. A line is kept for this process. What the program started
+   * ends with it if its time is over.
    */
-  readLine(words: readonly string[], options: LineOptions): Promise<LineResult>
+  readLine(words: readonly string[], options: LineOptions): Promise<CapturedResult>
   /** Called before the first request of an HTTP client. */
   beforeRequests?(): Promise<void>
 }
@@ -223,47 +224,18 @@ export interface PipeLimits {
 /** How git is run. */
 export interface GitOptions {
   readonly env: Environment
-  /** The time limit in milliseconds; git is killed afterwards. */
+  /** The time limit in milliseconds; the program is killed afterwards. */
   readonly timeout: number
-}
-
-/** What git printed, and how it ended. */
-export interface GitResult {
-  /**
-   * The exit code; 128 plus the number of the signal that ended git; 127 when git could not be started.
-   */
-  readonly code: number
-  readonly out: string
-  /** At most 64 KiB. */
-  readonly err?: string
-  /** Whether git was killed because its time limit was reached. */
-  readonly timedOut?: boolean
 }
 
 /** How a program is run whose first line is read. */
-export interface LineOptions {
-  readonly env: Environment
-  /** The time limit in milliseconds; the program is killed afterwards. */
-  readonly timeout: number
+export interface LineOptions extends GitOptions {
   /** The bytes of the output that are kept. */
   readonly maxBytes: number
   /** A line is read again that was not read after this time, in milliseconds since 1970. */
   readonly after?: number | undefined
   /** Ends the program when it is aborted. */
   readonly interrupted: AbortSignal
-}
-
-/** How a program ended whose first line was read. */
-export interface LineResult {
-  /** The exit code, as that of git. */
-  readonly code: number
-  readonly line: string
-  /** What it wrote to standard error, without its arguments and what it printed. */
-  readonly err?: string
-  /** The error of the operating system when the program could not be started, such as `ENOENT`. */
-  readonly startError?: string
-  /** Whether the program was killed because its time limit was reached. */
-  readonly timedOut?: boolean
 }
 
 /** How a program of the user is run. */
@@ -289,12 +261,21 @@ export interface ProgramOutput {
   line?(text: string): Promise<void>
 }
 
-/** How a program of the user ended. */
+/** How a program ended. */
 export interface ProgramResult {
-  /** The exit code; 128 plus the number of the signal that ended the program. */
+  /** The exit code; 128 plus the number of the signal that ended the program; 127 when it could not be started. */
   readonly code: number
   /** The error of the operating system when the program could not be started, such as `ENOENT`. */
   readonly startError?: string
+}
+
+/** How a program ended whose output was captured, and what it printed. */
+export interface CapturedResult extends ProgramResult {
+  readonly out: string
+  /** What it wrote to standard error: at most 64 KiB. */
+  readonly err?: string
+  /** Whether the program was killed because its time limit was reached. */
+  readonly timedOut?: boolean
 }
 
 /**

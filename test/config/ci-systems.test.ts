@@ -3,7 +3,7 @@ import { isMergeqError } from '../../src/base/errors.ts'
 import { openCiJob } from '../../src/config/ci-job.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import type { SourceContext } from '../../src/config/source-context.ts'
-import type { GitOptions, GitResult, Host } from '../../src/host/host.ts'
+import type { CapturedResult, GitOptions, Host } from '../../src/host/host.ts'
 import { head, merge, noHead, recordedJobs, run, type Variables, web } from '../support/ci-jobs.ts'
 
 interface Started {
@@ -15,7 +15,7 @@ interface Started {
 function worldOf(
   env: Variables,
   files: Readonly<Record<string, string>> = {},
-  git: (args: readonly string[]) => GitResult = () => ({ code: 127, out: '' }),
+  git: (args: readonly string[]) => CapturedResult = () => ({ code: 127, out: '' }),
 ) {
   const started: Started[] = []
   const host = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bodyText } from '../../src/api/request.ts'
 import { startWaitTime } from '../../src/api/wait-time.ts'
-import type { GitOptions, GitResult } from '../../src/host/host.ts'
+import type { CapturedResult, GitOptions } from '../../src/host/host.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import { allCommands } from '../support/commands.ts'
 import { virtualClock } from '../support/faulty-sandbox.ts'
@@ -95,7 +95,7 @@ const lines = [
 
 const push = { input: `refs/heads/fix ${commit} refs/heads/fix ${'3'.repeat(40)}\n` }
 /** git in a checkout of acme/web, whose remote has the pull request. */
-const checkout = (_: string, args: readonly string[]): GitResult => {
+const checkout = (_: string, args: readonly string[]): CapturedResult => {
   const words: Readonly<Record<string, string>> = {
     'remote -v': 'origin\tgit@github.com:acme/web.git (fetch)\n',
     'rev-parse': `${commit}\n`,
@@ -203,7 +203,11 @@ describe('the limit of a command is one for everything that it does, wherever th
     const spawned: number[] = []
     for (const silentFrom of [0, 1]) {
       const clock = { now: 0 }
-      const spawn = (_: string, args: readonly string[], { timeout = 0 }: Partial<GitOptions>): GitResult => {
+      const spawn = (
+        _: string,
+        args: readonly string[],
+        { timeout = 0 }: Partial<GitOptions>,
+      ): CapturedResult => {
         const known = Object.entries(words).find(([key]) => args.join(' ').includes(key))
         if (known !== undefined) return { code: 0, out: known[1] }
         if (args.includes('ls-remote')) spawned.push(timeout)
@@ -269,7 +273,7 @@ test('the cancellation after a moved head has 30 s, also when the time is over; 
       }
     }
     const ref = `${commit}\trefs/pull/7/head\n`
-    const spawn = (_: string, args: readonly string[]): GitResult =>
+    const spawn = (_: string, args: readonly string[]): CapturedResult =>
       args.includes('ls-remote')
         ? { code: 0, out: ref }
         : { code: 0, out: args.includes('remote') ? 'origin\tgit@github.com:acme/web.git (fetch)\n' : '' }

@@ -95,7 +95,7 @@ describe('starting a program', () => {
     const relative = join('..', '..', '..', place).replace(/^(?:\.\.\/)+/, '../../../../')
     const look = (PATH: string) => runGit([], { env: { PATH }, timeout: 5_000 })
     expect(await look(`${relative}:${place}/bin`)).toMatchObject({ code: 0, out: `right\n${place}/bin\n` })
-    expect(await look(relative)).toEqual({ code: 127, out: '', err: '', timedOut: false })
+    expect(await look(relative)).toEqual({ code: 127, out: '', startError: 'ENOENT' })
   })
 
   testOnPosix.each([

@@ -1,14 +1,14 @@
-import type { GitResult, ProgramResult } from '../../src/host/host.ts'
+import type { CapturedResult } from '../../src/host/host.ts'
 import type { Setting } from './harness.ts'
 
 /** What git says to a command line, by some of its words. */
-export type Git = Readonly<Record<string, GitResult>>
+export type Git = Readonly<Record<string, CapturedResult>>
 
-export const prints = (out: string): GitResult => ({ code: 0, out })
-export const gitFails = (err = 'fatal: odd.\n', code = 128): GitResult => ({ code, out: '', err })
+export const prints = (out: string): CapturedResult => ({ code: 0, out })
+export const gitFails = (err = 'fatal: odd.\n', code = 128): CapturedResult => ({ code, out: '', err })
 
 /** Returns what git says, by the first words that are in the command line; it fails with any other. */
-export const answerGit = (git: Git, args: readonly string[]): GitResult =>
+export const answerGit = (git: Git, args: readonly string[]): CapturedResult =>
   Object.entries(git).find(([words]) => ` ${args.join(' ')}`.includes(` ${words}`))?.[1] ?? gitFails()
 
 /** What a checkout says: its remotes, its branch, and the pull request whose head is checked out. */
@@ -37,9 +37,9 @@ export function checkout({
   refs = [],
   root = '/repo',
 }: CheckoutFacts = {}): NonNullable<Setting['spawn']> {
-  const ok = (out: string): GitResult & ProgramResult => ({ code: 0, out })
+  const ok = (out: string): CapturedResult => ({ code: 0, out })
   const failed = { code: 1, out: '', err: '' }
-  const replies: readonly (readonly [RegExp, () => GitResult & ProgramResult])[] = [
+  const replies: readonly (readonly [RegExp, () => CapturedResult])[] = [
     [
       / remote -v$/,
       () =>

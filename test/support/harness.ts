@@ -10,7 +10,7 @@ import { runMergeq } from '../../src/cli/program.ts'
 import type { RegisteredCommand } from '../../src/command/command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { files as realFiles } from '../../src/host/files.ts'
-import type { Environment, Files, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
+import type { CapturedResult, Environment, Files, Host } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { lockPath } from '../../src/host/lock.ts'
 import { createSandboxService, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -94,7 +94,7 @@ export interface Setting {
     program: string,
     args: readonly string[],
     options: { readonly env: Environment; readonly timeout?: number },
-  ) => GitResult & ProgramResult
+  ) => CapturedResult
   readonly signal?: AbortSignal
   /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
   readonly openUrl?: (url: string) => void
@@ -304,12 +304,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     openUrl: async url => setting.openUrl?.(url),
     git: async (args, options) => setting.spawn?.('git', args, options) ?? { code: 127, out: '' },
     readLine: async (words, options) => {
-      const { code, out, ...failure } = setting.spawn?.(words[0] ?? '', words.slice(1), options) ?? {
-        code: 127,
-        out: '',
-        startError: 'ENOENT',
-      }
-      return { code, line: out.split('\n', 1)[0] ?? '', ...failure }
+      const result = setting.spawn?.(words[0] ?? '', words.slice(1), options)
+      if (result === undefined) return { code: 127, out: '', startError: 'ENOENT' }
+      return { ...result, out: result.out.split('\n', 1)[0] ?? '' }
     },
     runProgram: async (program, args, options) => {
       const result = setting.spawn?.(program, args, options)
