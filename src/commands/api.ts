@@ -78,28 +78,11 @@ const settingParams = (operation: Operation, givenKeys: ReadonlySet<string>, arg
     return isGiven && !isTyped ? [] : [{ name, param, input: paramInput(name, param) }]
   })
 
-type OperationFacts = Pick<Operation, 'recovery' | 'errors' | 'isHostedOnly' | 'isPublic'>
-
-/** Returns what is kept of an operation. A change is never read back or sent again. */
-function knownOperation({ recovery, isHostedOnly, isPublic }: Operation): OperationFacts {
-  const { readBack, ...others }: Partial<WriteRecovery> = recovery ?? {}
-  return {
-    ...(recovery === undefined ? {} : { recovery: { ...others, replay: 'never' } }),
-    errors: { hint: () => undefined },
-    isHostedOnly: isHostedOnly === true,
-    isPublic: isPublic === true,
-  }
-}
-
-/** Returns the same for a name that mergeq does not know: a POST may be a change, and a 404 has a hint. */
-function unknownOperation(name: string, method: 'GET' | 'POST'): OperationFacts {
+/** Returns what to do about a 404 of an operation that mergeq does not know. */
+function unknownHint(name: string, method: 'GET' | 'POST'): string {
   const similar = suggestName(name, operationNames) ?? suggestName(`get${name}`, operationNames)
   const sentAs = method === 'POST' ? ' It was sent with POST; for a read, add --method get.' : ''
-  const hint = `mergeq knows no operation named '${name}'.${sentAs} ${similar ?? 'To list them, run: mergeq api --help'}`
-  return {
-    ...(method === 'POST' ? { recovery: { replay: 'never' } } : {}),
-    errors: { hint: status => (status === 404 || status === 405 ? hint : undefined) },
-  }
+  return `mergeq knows no operation named '${name}'.${sentAs} ${similar ?? 'To list them, run: mergeq api --help'}`
 }
 
 /** Returns the fields of the response; an unknown operation counts as a change unless it is read with GET. */
@@ -239,8 +222,19 @@ export const definition = command({
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
     const settings = known === undefined ? [] : settingParams(known, givenKeys, cli.args)
+    // A POST of an unknown operation may be a change. A change is never read back or sent again.
+    const isChange = known === undefined ? sentMethod === 'POST' : known.recovery !== undefined
+    const { readBack, ...recovery }: Partial<WriteRecovery> = known?.recovery ?? {}
     const operation: Operation = {
-      ...(known === undefined ? unknownOperation(name, sentMethod) : knownOperation(known)),
+      ...(isChange ? { recovery: { ...recovery, replay: 'never' } } : {}),
+      errors: {
+        hint: status =>
+          known === undefined && (status === 404 || status === 405)
+            ? unknownHint(name, sentMethod)
+            : undefined,
+      },
+      isHostedOnly: known?.isHostedOnly === true,
+      isPublic: known?.isPublic === true,
       route: `${sentMethod} /${name}`,
       summary: '',
       params: {
@@ -254,7 +248,7 @@ export const definition = command({
     if (set.length > 0) args.set('--set', set)
     const overrides = readOverrides(args, inputs, operation.params)
     const sent: Record<string, unknown> = { body }
-    const source = operation.recovery === undefined ? cli.settings : cli.settings.forChange()
+    const source = isChange ? cli.settings.forChange() : cli.settings
     for (const { name, param } of settings)
       sent[name] = await valueFromSettings(name, param, callerOf(source))
     const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, overrides)) }

@@ -162,15 +162,8 @@ export function describeCiSystem(env: Environment): ResolvedValue | undefined {
   return toResolvedValue(system?.title, marker ?? '')
 }
 
-/** Variables that other CI systems set in their jobs; some of these systems do not set CI. */
-const otherMarkers = [
-  'CF_PAGES',
-  'CODEBUILD_BUILD_ID',
-  'DISTELLI_APPNAME',
-  'JB_SPACE_EXECUTION_NUMBER',
-  'TEAMCITY_VERSION',
-  'bamboo_agentId',
-]
+/** Variables of CodeBuild, TeamCity and Bamboo, which do not set CI. */
+const otherMarkers = ['CODEBUILD_BUILD_ID', 'TEAMCITY_VERSION', 'bamboo_agentId']
 
 /**
  * Returns whether the process runs in a CI job. In a job nothing is prompted for and nothing is redrawn,

@@ -76,7 +76,7 @@ interface GuardedQueue {
   readonly isCheck: boolean
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
-  /** Keeps the first error of a read, which lets the push go on. */
+  /** Keeps the first error of a read, which lets the push go on; throws the one that blocks the push. */
   noteFailure(error: unknown): undefined
   /** Reads the queue, once for all branches; undefined if there is none. */
   readQueue(): Promise<JsonObject | undefined>
@@ -101,11 +101,9 @@ interface BlockingPullRequest {
   readonly isAbove?: boolean
 }
 
-/** Finds a pull request that the queue lists: one of a pushed branch itself, or one that is stacked on it. */
-async function findListed(
-  pushes: readonly NamedPush[],
-  { queue, remoteUrl, readQueue }: GuardedQueue,
-): Promise<BlockingPullRequest | undefined> {
+/** Throws the error that blocks the push if the queue lists a pull request of a branch itself, or one that is stacked on it. */
+async function checkListed(pushes: readonly NamedPush[], guarded: GuardedQueue): Promise<void> {
+  const { queue, remoteUrl, readQueue } = guarded
   const entries = queueEntries((await readQueue()) ?? {}).filter(({ record }) => isQueuedRecord(record))
   const entryOf = new Map(entries.map(({ pr, record }) => [pr, record]))
   // A branch of a fork is no base of a stack, and neither is the target branch.
@@ -114,11 +112,10 @@ async function findListed(
   const aboveOf = new Map(entries.map(({ record }) => [record.prBaseBranch, record]))
   for (const { push, prs } of pushes) {
     const record = prs.map(pr => entryOf.get(pr)).find(found => found !== undefined)
-    if (record !== undefined) return { push, record }
+    if (record !== undefined) throw await blockedPushError({ push, record }, guarded)
     const above = isBase(push) ? aboveOf.get(push.branch) : undefined
-    if (above !== undefined) return { push, record: above, isAbove: true }
+    if (above !== undefined) throw await blockedPushError({ push, record: above, isAbove: true }, guarded)
   }
-  return undefined
 }
 
 /** One pull request that the queue does not list, as it is not ready: by its number, or by its head branch. */
@@ -127,11 +124,12 @@ interface Question {
   readonly values: { readonly pr: number } | { readonly head: string }
 }
 
-/** Asks for unlisted pull requests, several at a time; returns one that blocks, or what must be asked for alone. */
-async function findAmongSeveral(
+/** Asks for unlisted pull requests, several at a time; returns what must be asked for alone. */
+async function checkSeveral(
   pushes: readonly NamedPush[],
-  { queue, cli, limits }: GuardedQueue,
-): Promise<BlockingPullRequest | readonly Question[]> {
+  guarded: GuardedQueue,
+): Promise<readonly Question[]> {
+  const { queue, cli, limits } = guarded
   const { partsToRead, severalReader } = await import('../../../api/reads/several-pull-requests.ts')
   const readSeveral = severalReader(cli.client())
   const asked = pushes.flatMap(({ push, prs }) => prs.map(pr => ({ push, pr })))
@@ -143,7 +141,8 @@ async function findAmongSeveral(
     if (several === undefined) break
     for (const { push, pr } of part) {
       const record = several.records.get(pr)
-      if (record !== undefined && isQueuedRecord(record)) return { push, record }
+      if (record !== undefined && isQueuedRecord(record))
+        throw await blockedPushError({ push, record }, guarded)
       if (record !== undefined || several.notFound.has(pr)) answered.add(pr)
     }
   }
@@ -152,11 +151,9 @@ async function findAmongSeveral(
   return [...alone, ...unnamed.map(({ push }) => ({ push, values: { head: push.branch } }))]
 }
 
-/** Asks for pull requests one at a time, while the time lasts. Returns one that a push would remove, and how many were asked for. */
-async function findAlone(
-  questions: readonly Question[],
-  { queue, remoteUrl, cli, limits, noteFailure }: GuardedQueue,
-): Promise<{ readonly found?: BlockingPullRequest; readonly asked: number }> {
+/** Asks for pull requests one at a time, while the time lasts. Returns how many were asked for. */
+async function checkAlone(questions: readonly Question[], guarded: GuardedQueue): Promise<number> {
+  const { queue, remoteUrl, cli, limits, noteFailure } = guarded
   let asked = 0
   const hasTime = () => cli.time?.hasTime() !== false
   const ask = async ({ push, values }: Question) => {
@@ -165,22 +162,20 @@ async function findAlone(
     const record = await readIfFound(cli.client(), getSubmittedPullRequest, all, { limits }).catch(
       noteFailure,
     )
-    if (record === undefined || !isQueuedRecord(record)) return undefined
+    if (record === undefined || !isQueuedRecord(record)) return
     // Two forks may have branches of the same name: the head commit identifies the pull request.
     const head = getString(record, 'prSha')?.toLowerCase() ?? ''
     const isOther = 'head' in values && !push.from.startsWith(head)
-    return isOther && isOtherRepository(remoteUrl, queue.repo) ? undefined : { push, record }
+    if (isOther && isOtherRepository(remoteUrl, queue.repo)) return
+    throw await blockedPushError({ push, record }, guarded)
   }
-  for await (const found of mapConcurrent(questions.slice(0, maxSingleReads), maxConcurrent, ask, hasTime))
-    if (found !== undefined) return { found, asked }
-  return { asked }
+  for await (const _ of mapConcurrent(questions.slice(0, maxSingleReads), maxConcurrent, ask, hasTime));
+  return asked
 }
 
 /** Returns the error that blocks a push: what the pull request would lose, and how to continue. */
-async function createBlockedPushError(
-  record: JsonObject,
-  isAbove: boolean,
-  { branch, isDeletion }: PushedBranch,
+async function blockedPushError(
+  { push: { branch, isDeletion }, record, isAbove = false }: BlockingPullRequest,
   { queue, cli, isCheck, readQueue }: GuardedQueue,
 ): Promise<MergeqError> {
   const liveQueue = await readQueue().catch(() => undefined)
@@ -257,11 +252,11 @@ export async function guardPush(
   const readQueue = memoize(() => readIfFound(cli.client(), getQueue, queue, { limits }))
   let failure: MergeqError | undefined
   const noteFailure = (error: unknown): undefined => {
-    failure ??= failureOrThrow(error)
+    const found = failureOrThrow(error)
+    if (found.kind === 'check-failed') throw found
+    failure ??= found
   }
   const guarded = { queue, remoteUrl, cli, isCheck, limits, readQueue, noteFailure }
-  const block = ({ push, record, isAbove = false }: BlockingPullRequest) =>
-    createBlockedPushError(record, isAbove, push, guarded)
   // The service may call its head branch something else, or know that of another fork.
   const heads = await listHeads(host, queue.repo, '*')
   if (cli.time?.hasTime() === false)
@@ -270,14 +265,10 @@ export async function guardPush(
       'git used all the time that a check may take; the queue was not read.',
     )
   const named = namePushes(pushes, typeof heads === 'string' ? new Map() : heads)
-  const listed = await findListed(named, guarded).catch(noteFailure)
-  if (listed !== undefined) throw await block(listed)
-  const unlisted = await findAmongSeveral(named, guarded).catch(noteFailure)
-  if (unlisted !== undefined && 'record' in unlisted) throw await block(unlisted)
-  const { found, asked } = await findAlone(unlisted ?? [], guarded)
-  if (found !== undefined) throw await block(found)
+  await checkListed(named, guarded).catch(noteFailure)
+  const unlisted = (await checkSeveral(named, guarded).catch(noteFailure)) ?? []
+  const unasked = unlisted.length - (await checkAlone(unlisted, guarded))
   if (failure !== undefined) throw failure
-  const unasked = (unlisted?.length ?? 0) - asked
   if (unasked > 0)
     throw new MergeqError(
       'unavailable',
