@@ -2,7 +2,6 @@ import { callOperation } from '../api/call.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { failureOrThrow } from '../base/errors.ts'
 import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
-import { knownHosts } from '../config/known-hosts.ts'
 import { defaultHost, type Queue, queueName } from '../values/repository.ts'
 import type { Cli } from './command.ts'
 
@@ -17,7 +16,7 @@ export async function withHosts<T extends { readonly name: string; readonly queu
 ): Promise<readonly T[]> {
   const [first] = queues
   if (first === undefined) return queues
-  const known = await knownHosts(cli.settings, cli.host)
+  const known = await cli.settings.knownHosts()
   let hosts = [...new Set([first.queue.repo.host, ...known, defaultHost])]
   if (hosts.length < 2) return queues
   const findHost = async (named: T): Promise<T> => {

@@ -3,6 +3,7 @@ import { memoize } from '../base/scheduling.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
 import type { OutputFormat } from '../output/output-formats.ts'
+import { readRepository } from '../values/repository.ts'
 import { type CommandLine, shellWord } from '../values/suggested-command.ts'
 import { branchName } from '../values/text.ts'
 import type { Checkout } from './checkout.ts'
@@ -110,6 +111,8 @@ export interface Config {
   isNamed(name: SettingKey): Promise<boolean>
   /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
   readonly ciJob: SettingSource
+  /** Returns the hosts of the repositories that settings, CI job and checkout name: that of the settings first. */
+  knownHosts(): Promise<readonly string[]>
   /** Opens the checkout; undefined where only what the caller gives counts. */
   openCheckout(): Promise<Checkout | undefined>
   /** Returns the same settings with other arguments, for a single pull request of several. */
@@ -300,6 +303,15 @@ export function resolveSettings(
       },
       isNamed: async name => (await search(namedSources, name)) !== undefined,
       ciJob: needsSettings ? ciJob : nothing,
+      async knownHosts() {
+        const named = await Promise.allSettled([
+          search(allSources, 'repo'),
+          ...[projectFile, profile, ciJob].map(async source => source.find('repo')),
+          openCheckout().then(checkout => checkout.listRepositories()),
+        ])
+        const found = named.flatMap(each => (each.status === 'fulfilled' ? (each.value ?? []) : []))
+        return [...new Set(found.flatMap(({ value }) => readRepository(value)?.host ?? []))]
+      },
       openCheckout: async () => (needsSettings ? openCheckout() : undefined),
       withArgs: given => createConfig(given)[0],
       async findOtherBranch(branch) {
