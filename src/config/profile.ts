@@ -1,5 +1,6 @@
 import type { Logger } from '../output/logger.ts'
 import type { Config } from './settings.ts'
+import { storeFile } from './store.ts'
 
 /** Returns which profile is used and why: `work (MERGEQ_PROFILE)`. */
 export async function profileAndOrigin(settings: Pick<Config, 'find' | 'require'>): Promise<string> {
@@ -7,6 +8,10 @@ export async function profileAndOrigin(settings: Pick<Config, 'find' | 'require'
   const origin = found?.origin ?? 'default'
   return origin === 'default' ? profile : `${profile} (${origin})`
 }
+
+/** Returns the selected profile and its file as messages name them: `profile work in /home/ann/.config/...`. */
+export const describeProfile = async (settings: Pick<Config, 'require' | 'store'>): Promise<string> =>
+  `profile ${await settings.require('profile')} in ${storeFile({ settings })}`
 
 /** Says which profile is used and why, where it is not the default one. */
 export async function logProfile({

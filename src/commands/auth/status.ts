@@ -72,23 +72,21 @@ export const definition = command({
     if (isTokenVariableEmpty(cli.host.env)) await cli.logger.warn(emptyTokenNote(cli.host.env))
     const { verification, failure } = noVerify ? { verification: 'skipped' } : await checkToken(token, cli)
     const { settings } = cli
-    const profile = await settings.require('profile')
-    const settingsFile = settings.store.path ?? ''
-    const lastCharacters = formatTokenEnd(token)
     const record: Infer<typeof statusRecord> = {
       source: token.source,
       origin,
-      profile,
-      settingsFile,
-      lastCharacters,
+      profile: await settings.require('profile'),
+      settingsFile: settings.store.path ?? '',
+      lastCharacters: formatTokenEnd(token),
       verification,
     }
+    const { settingsFile } = record
     const facts: readonly Fact[] = [
-      ['source', token.source],
+      ['source', record.source],
       ['origin', origin],
-      ['profile', profile],
+      ['profile', record.profile],
       ['settings file', settingsFile],
-      ['token ends with', lastCharacters],
+      ['token ends with', record.lastCharacters],
       ['verification', verification],
     ]
     const place = `Profile: ${await profileAndOrigin(settings)}${settingsFile === '' ? '' : ` (${settingsFile})`}`

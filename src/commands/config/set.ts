@@ -2,13 +2,13 @@ import { usageError, withName } from '../../base/errors.ts'
 import { command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
 import { argument } from '../../command/inputs.ts'
+import { describeProfile } from '../../config/profile.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { fromEnvironment } from '../../config/settings.ts'
 import { requireStorable } from '../../config/store.ts'
 import { updateProfile } from '../../config/store-update.ts'
 import { parseTokenCommand } from '../../config/token-program.ts'
 import { keyArgument, settingText } from './shared/key.ts'
-import { describeProfile } from './shared/profile.ts'
 
 const maxValueLength = 4_096
 
@@ -31,7 +31,7 @@ export const definition = command({
       requireStorable(name, value)
     })
     if (cli.options.dryRun) {
-      const would = `Would set ${key} to ${value} in ${await describeProfile(cli)}.`
+      const would = `Would set ${key} to ${value} in ${await describeProfile(cli.settings)}.`
       return printPreview(would, cli)
     }
     const profile = await cli.settings.require('profile')

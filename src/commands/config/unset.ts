@@ -1,10 +1,10 @@
 import { command } from '../../command/command.ts'
 import { printPreview } from '../../command/dry-run.ts'
+import { describeProfile } from '../../config/profile.ts'
 import { profileIn } from '../../config/store.ts'
 import { updateProfile } from '../../config/store-update.ts'
 import { joinList } from '../../values/format.ts'
 import { keyArguments } from './shared/key.ts'
-import { describeProfile } from './shared/profile.ts'
 
 export const definition = command({
   name: 'config unset',
@@ -20,7 +20,7 @@ export const definition = command({
     // An unknown profile is an error: a command that removes a value does not create one.
     const profile = profileIn(await settings.store.read(), profileName)
     if (cli.options.dryRun) {
-      const place = await describeProfile(cli)
+      const place = await describeProfile(cli.settings)
       const stored = keys.filter(key => Object.hasOwn(profile, key))
       const preview =
         stored.length > 0

@@ -27,7 +27,14 @@ export const serverOptions = {
   ...sandboxOptions,
 }
 
-async function openSandbox(
+/** A sandbox with the variables that lead to it, and the environment of commands in it. */
+interface OpenSandbox extends Sandbox {
+  readonly variables: Readonly<Record<string, string>>
+  readonly environment: Environment
+}
+
+/** Starts a sandbox, and closes it after some work. */
+export async function useSandbox(
   {
     queue: queues,
     tokenFile,
@@ -37,7 +44,8 @@ async function openSandbox(
     readonly held?: readonly number[]
   },
   { clock, env, files }: Host,
-) {
+  work: (sandbox: OpenSandbox) => Promise<number>,
+): Promise<number> {
   const { startSandbox } = await import('../../../sandbox/sandbox.ts')
   const file = tokenFile === undefined ? undefined : files.absolute(tokenFile)
   if (file !== undefined) await writeToken(file, sandboxToken, files)
@@ -59,18 +67,19 @@ async function openSandbox(
     MERGEQ_ORG: sandbox.org,
   }
   // The environment of commands does not contain the real token, and what they store is not the user's.
-  const environment: Environment = {
+  const environment = {
     ...withoutTokens(env),
     ...variables,
     MERGEQ_CONFIG_DIR: settings.path,
     MERGEQ_PROFILE: undefined,
   }
-  const close = async () => {
+  try {
+    return await work({ ...sandbox, variables, environment })
+  } finally {
     stopped.abort()
     await sandbox.close()
     await settings.remove()
   }
-  return { ...sandbox, variables, environment, close }
 }
 
 async function writeToken(file: string, token: string, files: Files): Promise<void> {
@@ -95,19 +104,6 @@ async function rotateToken(
     await writeToken(file, rotation.token, files)
   } catch {
     // The sandbox was stopped, or the file cannot be written any more: then the old token is refused.
-  }
-}
-
-export async function useSandbox(
-  values: Parameters<typeof openSandbox>[0],
-  host: Host,
-  work: (sandbox: Awaited<ReturnType<typeof openSandbox>>) => Promise<number>,
-): Promise<number> {
-  const sandbox = await openSandbox(values, host)
-  try {
-    return await work(sandbox)
-  } finally {
-    await sandbox.close()
   }
 }
 
