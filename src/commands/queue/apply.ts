@@ -11,7 +11,7 @@ import {
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { sentFields } from '../../api/operations/receipts.ts'
 import { MergeqError, usageError } from '../../base/errors.ts'
-import { getString, type JsonObject } from '../../base/json.ts'
+import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { canPrompt, confirm, promptError } from '../../command/confirm.ts'
 import { withoutDryRun } from '../../command/dry-run.ts'
@@ -57,26 +57,19 @@ const resultRecord = ownRecord({
 
 const resultColumns = columns('repo', 'targetBranch', 'ok', 'result', 'changed', 'message')
 
-const printResult = (record: JsonObject, { printer }: Cli): Promise<void> =>
-  printer.add({
-    ...singleRecord(record),
-    columns: resultColumns,
-    screen: () => ({ sentence: record.ok === true ? (getString(record, 'message') ?? '') : '' }),
-  })
-
-interface ApplyOptions {
-  readonly includesState: boolean
-  readonly isRecorded: boolean
-}
-
 /** Applies plans one after another, and prints their results. Returns the errors, and what was changed or may have been. */
-async function applyPlans(plans: readonly Plan[], { includesState, isRecorded }: ApplyOptions, cli: Cli) {
+async function applyPlans(plans: readonly Plan[], includesState: boolean, cli: Cli) {
   const changed = new Set<Plan>()
   const work = async (plan: Plan) => {
-    if (isRecorded && hasDifferences(plan)) await requireRecorded(plan, includesState, cli)
+    if (cli.args.has('--record') && hasDifferences(plan)) await requireRecorded(plan, includesState, cli)
     const { record, failure, mayBeChanged } = await applyPlan(plan, includesState, cli)
     if (mayBeChanged) changed.add(plan)
-    if (record !== undefined) await printResult(record, cli)
+    if (record !== undefined)
+      await cli.printer.add({
+        ...singleRecord(record),
+        columns: resultColumns,
+        screen: () => ({ sentence: record.ok === true ? (getString(record, 'message') ?? '') : '' }),
+      })
     if (failure !== undefined) throw failure
     if (cli.results !== 'screen' || plan.live === undefined) return
     const sent = Object.fromEntries(plan.differences.map(({ setting, file }) => [setting, file]))
@@ -189,8 +182,7 @@ export const definition = command({
     for (const plan of plans) if (!applicable.includes(plan)) failures.push(missingQueueError(plan))
     if (changedPlans.length > 0) await record.write(recordOfPlans(earlier, changedPlans))
     if (path !== undefined) await warnNotUndone(path, changedPlans, cli)
-    const options = { includesState: includeState, isRecorded: path !== undefined }
-    const applied = await applyPlans(applicable, options, cli)
+    const applied = await applyPlans(applicable, includeState, cli)
     failures.push(...applied.failures)
     const changed = changedPlans.filter(plan => applied.changed.has(plan))
     if (changed.length < changedPlans.length)

@@ -19,7 +19,7 @@ import {
   readItems,
   settingsOf,
 } from './shared/files/described-queues.ts'
-import { differences, settingNames, settingsDigest, unknownKey } from './shared/files/queue-file.ts'
+import { differences, settingNames, settingsDigest, unknownKeys } from './shared/files/queue-file.ts'
 import {
   createPlans,
   differenceColumns,
@@ -83,15 +83,12 @@ async function compareBranches(
 
 /** A name that is almost a known one is a usage error, any other is warned of. */
 async function checkNames(items: readonly QueueFileItem[], cli: Cli): Promise<void> {
-  for (const item of items) {
-    const { settings } = item.content
-    for (const name of Object.keys(settings)) {
-      if (unknownKey({ [name]: settings[name] ?? null }, {}) === undefined) continue
+  for (const item of items)
+    for (const name of unknownKeys(item.content.settings, {})) {
       const error = unknownSettingError(name, item, {})
       if (findSimilarName(name, settingNames) !== undefined) throw error
       await cli.logger.warn(`${error.message} Only the live queue says whether the service knows it.`)
     }
-  }
 }
 
 async function checkOffline(items: readonly QueueFileItem[], cli: Cli): Promise<number> {

@@ -31,7 +31,6 @@ const measureColumns = columns(
   'targetBranch',
 )
 
-/** The columns that a person reads. */
 const shownColumns = columns(
   ['group', { title: '', format: 'id' }],
   ['label', { title: 'MEASURE', format: 'text' }],

@@ -41,7 +41,6 @@ const screenColumns = withAges(
   ),
 )
 
-/** Returns how long a pull request was tested. */
 function timeTested(record: JsonObject): string | undefined {
   const duration = getNumber(record, 'testingDurationMs')
   return duration === undefined ? undefined : formatDuration(duration)

@@ -72,18 +72,15 @@ function showUpdate(
   const changes = texts && `${name}: ${texts.join(', ') || 'no setting changed'}`
   if (queue === undefined) return show(sent, changes ?? `${sentence}.`)
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
-  const table = factTable(settings.map(key => [key, queue[key] ?? null]))
-  if (texts !== undefined && texts.length > 1)
-    return show(sent, {
-      ...table,
-      screen: () => ({ heading: [`${name}:`, ...texts.map(text => `  ${text}`)] }),
-    })
-  const screen = () =>
-    changes === undefined
-      ? {
-          heading: [`${sentence}:`],
-          ...factTable(settings.map(key => [kebabCase(key), queue[key] ?? null])),
-        }
-      : { sentence: changes }
-  return show(sent, { ...table, screen })
+  const tableWith = (nameOf: (key: string) => string) =>
+    factTable(settings.map(key => [nameOf(key), queue[key] ?? null]))
+  return show(sent, {
+    ...tableWith(key => key),
+    screen() {
+      if (texts === undefined || changes === undefined)
+        return { heading: [`${sentence}:`], ...tableWith(kebabCase) }
+      if (texts.length < 2) return { sentence: changes }
+      return { heading: [`${name}:`, ...texts.map(text => `  ${text}`)] }
+    },
+  })
 }

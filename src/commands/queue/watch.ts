@@ -106,11 +106,8 @@ export const definition = command({
     if (options.dryRun) return printSelection({ queue: place, file }, cli)
     const limit = cli.time ?? startWaitTime(Number.POSITIVE_INFINITY, host.clock)
     const isDrawn = place !== undefined && isLive(cli)
-    const readerOptions = {
-      since,
-      // Several queues are read at a time, and of each one departure.
-      atOnce: isSeveral ? 1 : maxConcurrent,
-    }
+    // Several queues are read at a time, and of each one departure.
+    const readerOptions = { since, atOnce: isSeveral ? 1 : maxConcurrent }
     const queues = place === undefined ? await selectQueuesToWait(file, cli) : [{ queue: place }]
     const watched = queues.map(({ queue: place }) => {
       const readQueue = createQueueReader(place, readerOptions)

@@ -67,7 +67,6 @@ function headLines({ head }: QueueExplanation, now: number): readonly StyledLine
   ]
 }
 
-/** Returns an explanation of a queue as the rows of a table: a field and its value for each fact. */
 export function queueExplanationRows(explanation: QueueExplanation): readonly Fact[] {
   const { verdict, state, mode, depth, head, testing, concurrency, batches } = explanation
   const rows: Fact[] = [['verdict', verdict]]

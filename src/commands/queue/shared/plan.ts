@@ -23,7 +23,7 @@ import {
   settingNames,
   settingsDigest,
   showKey,
-  unknownKey,
+  unknownKeys,
 } from './files/queue-file.ts'
 
 export async function readLive(
@@ -66,7 +66,7 @@ export async function createPlans(
   const { outcomes, results, failures } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
     const live = await readLive(item.queue, includesState, cli)
     const liveValues = live?.settings ?? {}
-    const unknown = unknownKey(item.content.settings, liveValues)
+    const [unknown] = unknownKeys(item.content.settings, liveValues)
     if (unknown !== undefined) throw unknownSettingError(unknown, item, liveValues)
     const digest = await settingsDigest(live?.settings ?? null)
     const changes = differences(liveValues, item.content.settings)

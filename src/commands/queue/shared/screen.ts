@@ -74,7 +74,6 @@ function stateLines(state: string, options: QueueScreenOptions): readonly Styled
   return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
 }
 
-/** Returns what is said of a queue that lists no pull requests. */
 const emptyLines = (
   notReady: number,
   { commandLine, ...queue }: QueueScreenOptions,

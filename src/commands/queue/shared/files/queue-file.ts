@@ -42,10 +42,6 @@ const knownSettings = new Map<string, Param<unknown>>(Object.entries(fileSetting
 
 const queueFileKeys = ['$schema', 'repo', 'targetBranch', 'defaults', 'created', 'settings']
 
-const namesQueue = 'this names the queue and is not a setting'
-
-const isReadOnly = 'this setting is read-only'
-
 /** The service can report these as 0, which updateQueue may refuse (docs/reference/service.md, "Queue settings"). */
 const reportedAsZero = ['bisectionConcurrency', 'batchingMaxWaitTimeMinutes']
 
@@ -57,9 +53,9 @@ export const isOnlyRead = (key: string, value: Json | undefined): boolean =>
 const refusals = new Map([
   ['', 'the setting has no name'],
   ['deleteRequiredStatuses', 'a queue file uses `requiredStatuses: null` instead'],
-  ...['repo', 'targetBranch', 'pr'].map(key => [key, namesQueue] as const),
+  ...['repo', 'targetBranch', 'pr'].map(key => [key, 'this names the queue and is not a setting'] as const),
   ...['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules'].map(
-    key => [key, isReadOnly] as const,
+    key => [key, 'this setting is read-only'] as const,
   ),
 ])
 
@@ -205,7 +201,6 @@ export function updateBody(changes: readonly Difference[], file: JsonObject): Js
 /** The settings that createQueue accepts (docs/reference/service.md, "createQueue"). */
 export const createdSettings: readonly string[] = ['mode', 'concurrency']
 
-/** Returns the settings of a file that createQueue accepts. */
 export const createBody = (file: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(file).filter(([key]) => createdSettings.includes(key)))
 
@@ -215,9 +210,9 @@ export async function settingsDigest(live: Json): Promise<string> {
   return [...new Uint8Array(bytes).slice(0, 8)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Returns a key that neither mergeq nor the live queue knows: it is probably misspelled. */
-export const unknownKey = (file: JsonObject, live: JsonObject): string | undefined =>
-  Object.keys(file).find(key => !knownSettings.has(key) && !Object.hasOwn(live, key))
+/** Returns the keys that neither mergeq nor the live queue knows: they are probably misspelled. */
+export const unknownKeys = (file: JsonObject, live: JsonObject): readonly string[] =>
+  Object.keys(file).filter(key => !knownSettings.has(key) && !Object.hasOwn(live, key))
 
 /** Formats a value for a plan: text as it is, everything else as JSON. */
 export const formatValue = (value: Json | undefined): string =>

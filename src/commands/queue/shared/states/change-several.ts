@@ -70,7 +70,6 @@ export async function readState({ queue }: NamedQueue, cli: Cli): Promise<string
   return stateOf(response.records[0])
 }
 
-/** The error of a queue that was not changed. */
 export const staleError = ({ name }: NamedQueue, problem: string, advice = ''): MergeqError =>
   new MergeqError('stale', `The queue for ${name} ${problem}; it was not changed.${advice}`)
 
