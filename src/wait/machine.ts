@@ -156,6 +156,13 @@ const begin = (
 const isCurrentlyQueued = (record: JsonObject | undefined): boolean =>
   record?.isCurrentlySubmittedToQueue === true
 
+/** A reading that shows a state, and what its record is. */
+interface Shown {
+  readonly evidence: Evidence
+  readonly record: JsonObject
+  readonly observation: WaitObservation
+}
+
 /** What a reading shows, before the rules about it: also the outcome, if it shows one. */
 interface Noted extends Step {
   readonly item: ReadPullRequest
@@ -204,7 +211,7 @@ function noteReading(before: ReadPullRequest, observation: WaitObservation, rule
   const record = position === undefined ? read : { ...read, isCurrentlySubmittedToQueue: true }
   const evidence = record === undefined ? 'none' : assessReading(item, record, observation, head)
   if (record !== undefined && (evidence === 'before' || evidence === 'undated' || evidence === 'own'))
-    return noteState(item, evidence, record, observation, rules)
+    return noteState(item, { evidence, record, observation }, rules)
   if (evidence === 'outdated') return { item: { ...item, seen: { ...seen, unchanged: onceMore(seen) } } }
   // That nothing of it is shown says nothing of whether it merged.
   if (phase.name === 'doubtful')
@@ -249,14 +256,9 @@ function noteAbsence(
 }
 
 /** Notes the state that a reading shows. */
-function noteState(
-  item: ReadPullRequest,
-  evidence: Evidence,
-  record: JsonObject,
-  observation: WaitObservation,
-  rules: WaitRules,
-): Noted {
+function noteState(item: ReadPullRequest, shown: Shown, rules: WaitRules): Noted {
   const { attempt, seen } = item
+  const { record, observation } = shown
   const { position } = observation
   const state = stateOf(record) || undefined
   const unchanged = state === seen.state ? onceMore(seen) : 0
@@ -267,20 +269,15 @@ function noteState(
       record: observation.record,
       phase: { name: state === undefined ? 'unread' : 'shown' },
       seen: { state, position, unchanged, newestChange: newestWith(item, record) },
-      attempt: attemptAfter(attempt, evidence, record, observation),
+      attempt: attemptAfter(attempt, shown),
     },
     change: state === undefined || unchanged > 0 ? undefined : { from: seen.state, to: state, at, position },
-    outcome: outcomeOf(attempt, evidence, record, observation, rules),
+    outcome: outcomeOf(attempt, shown, rules),
   }
 }
 
 /** What a reading that shows a state says of the submission: whether it was made, and of which head. */
-function attemptAfter(
-  attempt: Attempt,
-  evidence: Evidence,
-  record: JsonObject,
-  observation: WaitObservation,
-): Attempt {
+function attemptAfter(attempt: Attempt, { evidence, record, observation }: Shown): Attempt {
   const { sent, recordBefore, doubt } = attempt
   const mayBeIt = doubt?.mayBeVisible === true || !isSameRecord(record, recordBefore)
   const next = {
@@ -310,9 +307,7 @@ function attemptAfter(
  */
 function outcomeOf(
   attempt: Attempt,
-  evidence: Evidence,
-  record: JsonObject,
-  observation: WaitObservation,
+  { evidence, record, observation }: Shown,
   { options: { until, head }, submitOptions }: WaitRules,
 ): WaitOutcome | undefined {
   const { sent, recordBefore } = attempt

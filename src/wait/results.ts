@@ -45,7 +45,6 @@ const maxFailingReads = 10
 export interface WaitResult {
   readonly tracked: TrackedPullRequest
   readonly end: WaitEnd
-  readonly exit: number
   /** Whether it failed or was cancelled, and may have merged all the same. */
   readonly mayBeMerged: boolean
   /** The sentence about the end; the record of an error has the sentence of the error instead. */
@@ -127,7 +126,7 @@ export async function createResult(
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
-  return { tracked, end, exit, mayBeMerged: hasFailed && mayBeMerged, reason, failingChecks, record }
+  return { tracked, end, mayBeMerged: hasFailed && mayBeMerged, reason, failingChecks, record }
 }
 
 /** What a result says of the submissions of a pull request. */

@@ -103,7 +103,7 @@ export function waitContradictions(
       ...(result.outcome === 'stale' && !hasOtherHead(line, heads, sent, { end, dated })
         ? ['the head never moved']
         : []),
-      ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
+      ...atOtherHead(result, given, sent, history, heads),
       ...(dated ? cancelledOther(sent, sandbox.sendings.filter(isCancellationOf(key)), history) : []),
       ...(line.startsWith('pr land') ? keptHead(result, sent, history, heads, shown) : []),
     ]
@@ -335,35 +335,35 @@ function cancelledOther(
   })
 }
 
-/** `--match-head`: nothing is sent at another head, and a merge of another head is no success. */
+/** Nothing is sent at another head than the one that is meant, and a merge of another head is no success. */
 function atOtherHead(
   { outcome }: Result,
-  given: string,
+  head: string | undefined,
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
   heads: readonly Head[],
 ): readonly string[] {
-  const merged = history.findLast(({ value }) => value?.state === 'MERGED')?.value?.head
-  const isSentAtOther = sent.some(({ at }) => (headDuring(heads, at - settled, at) ?? given) !== given)
+  const isOther = (other: string | undefined) => head !== undefined && other !== undefined && other !== head
+  const merged = history.findLast(({ value }) => value?.state === 'MERGED')
+  const isSentAtOther = sent.some(({ at }) => isOther(headDuring(heads, at - settled, at)))
   return [
-    ...(outcome === 'merged' && merged !== given ? ['it merged at another head'] : []),
+    ...(outcome === 'merged' && isOther(merged?.value?.head) ? ['it merged at another head'] : []),
     ...(isSentAtOther ? ['another head was submitted'] : []),
   ]
 }
 
 /** `pr land` never submits another head than the one that it submitted first, and its merge is no success. */
 function keptHead(
-  { outcome }: Result,
+  result: Result,
   sent: readonly Sending[],
   history: readonly Version<Pull>[],
   heads: readonly Head[],
   shown: readonly Shown[],
 ): readonly string[] {
-  const wrongs: string[] = []
   // What was not applied has submitted no head.
   const index = sent.findIndex(({ appliedAt }) => appliedAt !== undefined)
   const first = sent[index]
-  if (first?.appliedAt === undefined) return wrongs
+  if (first?.appliedAt === undefined) return []
   const { appliedAt, number } = first
   // The head that is kept is that of the first record of the submission: one that is dated before it is not of it.
   const isOfIt = ({ at, sent, changedAt }: Shown) =>
@@ -371,10 +371,5 @@ function keptHead(
   const seen = shown.find(isOfIt)
   const seenAt = seen?.at ?? Number.POSITIVE_INFINITY
   const head = headDuring(heads, first.at - settled, Math.max(appliedAt + settled, seenAt))
-  const isOther = (other: string | undefined) => head !== undefined && other !== undefined && other !== head
-  const merged = history.findLast(({ value }) => value?.state === 'MERGED')
-  if (outcome === 'merged' && isOther(merged?.value?.head)) wrongs.push('it merged at another head')
-  const isSentAtOther = sent.slice(index + 1).some(({ at }) => isOther(headDuring(heads, at - settled, at)))
-  if (isSentAtOther) wrongs.push('another head was submitted')
-  return wrongs
+  return atOtherHead(result, head, sent.slice(index + 1), history, heads)
 }

@@ -210,7 +210,7 @@ function createReporter(pullRequests: readonly PullRequest[], wait: Wait, cli: C
     const failures = all.flatMap(({ end: { failure } }) =>
       failure === undefined ? [] : [explainNotFound(cli, failure)],
     )
-    const exit = mostSevere(all.map(result => result.exit))
+    const exit = mostSevere(all.map(({ record }) => record.exit))
     if (all.length > 1 && exit !== 0 && !isStream) await logger.info(countOutcomes(all))
     await reportErrors(await Promise.all(failures), cli)
     return exit
@@ -231,7 +231,7 @@ function countOutcomes(all: readonly WaitResult[]): string {
     if (ended.length === 0) return []
     const count = `${ended.length} ${outcome.replace('-', ' ')}`
     const numbers = ended.map(({ tracked }) => `#${tracked.pullRequest.pr}`)
-    return ended.every(({ exit }) => exit === 0) ? [count] : [`${count} (${joinTruncated(numbers)})`]
+    return ended.every(({ record }) => record.exit === 0) ? [count] : [`${count} (${joinTruncated(numbers)})`]
   })
   return `${counts.join(', ')}.`
 }
