@@ -13,14 +13,7 @@ import { readPullRequests } from './readings.ts'
 import { interruptedWaitError } from './results.ts'
 import type { createSubmitter } from './submissions.ts'
 import type { Wait, WaitObserver } from './wait.ts'
-import {
-  absenceOf,
-  isDue,
-  type Step,
-  type TrackedPullRequest,
-  type WaitEnd,
-  type WaitObservation,
-} from './wait-state.ts'
+import { absenceOf, isDue, type Step, type TrackedPullRequest, type WaitObservation } from './wait-state.ts'
 
 /** What a round brought of a pull request. */
 interface RoundReading {
@@ -137,14 +130,16 @@ function delayUntilNext(
 async function reportRound(steps: readonly Step[], wait: Wait, observer: WaitObserver): Promise<boolean> {
   const { options, client } = wait
   const { logger, nameOf } = client
+  const cancel = async (item: TrackedPullRequest) =>
+    (await import('./submissions.ts')).cancelSubmission(item, wait)
   for (const step of steps) {
-    const { item, change, end } = step
+    const { item, change, end, mustBeCancelled } = step
     await reportRemarks(step, wait)
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${shorten(change.to, 200)}; still waiting.`)
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
-    if (end !== undefined) await reportEnd(step, end, wait, observer)
+    if (end !== undefined) await observer.reportEnd(item, mustBeCancelled ? await cancel(item) : end)
   }
   const missing = steps.flatMap(({ item, isNewlyAbsent }) =>
     isNewlyAbsent === true ? `#${item.pullRequest.pr}` : [],
@@ -166,18 +161,6 @@ async function reportRound(steps: readonly Step[], wait: Wait, observer: WaitObs
   const isUnsuccessful = ({ end }: Step) =>
     end !== undefined && (end.outcome === 'error' || kindOfOutcome[end.outcome] !== 'ok')
   return !(options.stopsOnError && steps.some(isUnsuccessful))
-}
-
-/** Reports the end of a pull request, and cancels what is at another head before. */
-async function reportEnd(
-  { item, mustBeCancelled }: Step,
-  end: WaitEnd,
-  wait: Wait,
-  observer: WaitObserver,
-): Promise<void> {
-  if (mustBeCancelled !== true) return observer.reportEnd(item, end)
-  const { cancelSubmission } = await import('./submissions.ts')
-  await observer.reportEnd(item, await cancelSubmission(item, wait))
 }
 
 /** Says once what the queue of a pull request, and its base, mean for it. */

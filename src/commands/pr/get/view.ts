@@ -66,40 +66,28 @@ const eventColumns = [
   ...columns('serviceReason', 'by', 'again', 'mayBeMerged'),
 ]
 
-const eventRows = (record: JsonObject): readonly JsonObject[] =>
-  eventsOf(record).map(event => {
-    const state = stateOfEvent(event)
-    const { words, sentence } = explainEvent(state, event)
-    return {
-      prNumber: record.prNumber,
-      timestamp: event.timestamp,
-      state,
-      reason: sentence,
-      ...words,
-      run: testRunOfEvent(event),
-    }
-  })
+function eventRow(event: JsonObject) {
+  const state = stateOfEvent(event)
+  const { words, sentence } = explainEvent(state, event)
+  return { timestamp: event.timestamp, state, reason: sentence, ...words, run: testRunOfEvent(event) }
+}
+
+/** Returns in words what an event means for which the service gives no reason. */
+function unsaidReason(event: JsonObject): string | undefined {
+  const state = stateOfEvent(event)
+  if (state === 'PENDING_FAILURE') return 'Tests failed; the cause is not known yet.'
+  if (state !== 'TESTING') return undefined
+  const batch = testedIn(event)
+  return batch.length > 1 ? `Its tests started, in batch ${nameBatch(batch)}.` : 'Its tests started.'
+}
 
 const shownIdLength = 8
 
 /** Returns an event as a row for a person: its test run is short, and what the service gives no reason for has words. */
 function drawnEvent(event: JsonObject): JsonObject {
-  const state = stateOfEvent(event)
-  const batch = testedIn(event)
-  const tests = batch.length > 1 ? `Its tests started, in batch ${nameBatch(batch)}.` : 'Its tests started.'
-  const sentences = new Map([
-    ['TESTING', tests],
-    ['PENDING_FAILURE', 'Tests failed; the cause is not known yet.'],
-  ])
-  return {
-    timestamp: event.timestamp,
-    state,
-    reason: isOfSplit(event)
-      ? 'Its batch failed and is being split.'
-      : (explainEvent(state, event).sentence ?? sentences.get(state)),
-    actor: explainEvent(state, event).words.actor,
-    run: testRunOfEvent(event)?.slice(0, shownIdLength),
-  }
+  const { reason, run, ...row } = eventRow(event)
+  const split = isOfSplit(event) ? 'Its batch failed and is being split.' : undefined
+  return { ...row, reason: split ?? reason ?? unsaidReason(event), run: run?.slice(0, shownIdLength) }
 }
 
 /** Returns what the service expects: the name and the form of the field are not documented. */
@@ -188,7 +176,8 @@ export async function viewPullRequest(
   const number = getNumber(record, 'prNumber')
   const address = number === undefined ? undefined : placeFieldsOf({ repo, targetBranch, pr: number })
   const page = address?.url
-  const events = eventRows(record).map(event => ({ ...event, ...address }))
+  const { prNumber } = record
+  const events = eventsOf(record).map(event => ({ prNumber, ...eventRow(event), ...address }))
   const isWaiting = stateOf(record) !== 'NOT_READY' && terminalOutcome(stateOf(record)) === undefined
   const time =
     queue !== undefined && number !== undefined && showsSheet && isWaiting

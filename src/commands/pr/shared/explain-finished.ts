@@ -51,12 +51,11 @@ export const explainFinished = (
     if (outcome === undefined) return failure
     const details = cli.settings.commandLine(['pr', 'get', pr], { repo, targetBranch })
     const again = cli.settings.commandLine(['pr', 'submit', pr], { repo, targetBranch })
+    const isOver = outcome === 'failed' || outcome === 'cancelled'
     const hint = [
       `Nothing was changed. For details, run: ${details}`,
       ...(outcome === 'closed' ? ['Open it again before you submit it.'] : []),
-      ...(resubmits && outcome !== 'ok' && outcome !== 'closed'
-        ? [`To test it again, submit it: ${again}`]
-        : []),
+      ...(resubmits && isOver ? [`To test it again, submit it: ${again}`] : []),
     ].join('\n')
     return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
   })
