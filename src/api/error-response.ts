@@ -7,15 +7,9 @@ import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 
-interface ErrorContext extends ErrorOptions {
-  readonly host: string
-  readonly response: ResponseBody
-  /** The words of the service, unless they say only that there is nothing (404). */
-  readonly reason: string | undefined
+interface ErrorResponse {
+  readonly response: ResponseBody & Sending
   readonly request: Request
-}
-
-interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
   /** Whether the token looks like a key of another version of the API. */
@@ -23,6 +17,12 @@ interface ErrorOptions {
   readonly client: Pick<ServiceClient, 'advice' | 'nameOf' | 'proxy'>
   /** After a 404: whether the queue of the request exists; undefined if that is not known. */
   readonly hasQueue?: boolean | undefined
+}
+
+interface ErrorContext extends ErrorResponse {
+  readonly host: string
+  /** The words of the service, unless they say only that there is nothing (404). */
+  readonly reason: string | undefined
 }
 
 const kindOf = (status: number): ErrorKind => {
@@ -42,18 +42,15 @@ function retryAdvice(headers: ReadonlyMap<string, string>): string {
 }
 
 /** The error for a status outside 2xx (docs/reference/network.md, "Status codes"), with the words of the service. */
-export function errorFromResponse(
-  response: ResponseBody & Sending,
-  request: Request,
-  options: ErrorOptions,
-): MergeqError {
+export function errorFromResponse(given: ErrorResponse): MergeqError {
+  const { response, request } = given
   const { status, headers, retryAfter } = response
   const { host } = new URL(request.url)
   const requestId = headers.get('x-request-id')
   const serviceMessage = serviceMessageOf(response)
   const isUnsaid = status === 404 && missingRouteWords.test(serviceMessage ?? '')
   const reason = isUnsaid ? undefined : serviceMessage?.replace(/\s+/g, ' ')
-  const [summary, hint] = describeResponse({ ...options, host, response, reason, request })
+  const [summary, hint] = describeResponse({ ...given, host, reason })
   const isRefused = status >= 400 && status <= 499 && status !== 408
   const isUnclear = status === 408 || (status >= 500 && status <= 599)
   const message = reason === undefined ? summary : `${summary}: ${reason}`

@@ -170,7 +170,9 @@ async function decode(
   const { called, operation } = request
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing, otherKeyPrefix } = await import('./error-response.ts')
-    const failure = errorFromResponse(response, request, {
+    const failure = errorFromResponse({
+      response,
+      request,
       token: token?.source,
       isOtherKey: token?.value.startsWith(otherKeyPrefix),
       client,

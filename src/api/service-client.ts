@@ -13,12 +13,6 @@ import type { AddedFields, NameOf, Resource } from './operation.ts'
 import type { ServiceTime } from './service-time.ts'
 import type { WaitTime } from './wait-time.ts'
 
-interface ServiceClientOptions {
-  /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
-  readonly timeout?: number | undefined
-  readonly verbose: boolean
-}
-
 /** Limits of one call that replace those of the client and of the operation. */
 export interface RequestLimits {
   /** The largest response that is read, in bytes; by default that of the operation. */
@@ -52,7 +46,8 @@ export interface ServiceClient {
   readonly nameOf: NameOf
   readonly advice: Advice
   readonly host: Pick<ServiceHost, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
-  readonly options: ServiceClientOptions
+  /** `timeout`: milliseconds that an attempt may take; undefined is the default of a read or of a change. */
+  readonly options: { readonly timeout?: number | undefined; readonly verbose: boolean }
   /** The time of the whole command, where that is limited: every request has what is left of it. */
   readonly time?: WaitTime | undefined
   readonly serviceTime: ServiceTime

@@ -75,7 +75,6 @@ export interface ImpactedTargets {
 }
 
 const utf8 = new TextEncoder()
-const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Encodes targets that are in memory already, without duplicates. Throws a usage error for an empty name. */
 export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {
@@ -240,27 +239,17 @@ export class TargetList {
       this.add(bytes, from, to)
       return
     }
-    const target = this.decode(bytes, from, to).replace(/^\uFEFF */, '')
+    // Spaces may follow the mark at the start of a file.
+    const target = decodeUtf8(bytes.subarray(from, to))?.replace(/^ +/, '')
+    if (target === undefined) throw this.refuse('is not valid UTF-8', utf8Hint)
     const found = findLineProblem(target, this.nameOf('fromJson'))
     if (found !== undefined) throw this.refuse(found.problem, found.hint)
-    if (target !== '') this.addText(target)
-  }
-
-  private decode(bytes: Uint8Array, from: number, to: number): string {
-    try {
-      return strictDecoder.decode(bytes.subarray(from, to))
-    } catch {
-      throw this.refuse('is not valid UTF-8', utf8Hint)
-    }
+    const encoded = utf8.encode(JSON.stringify(target).slice(1, -1))
+    if (encoded.length > 0) this.add(encoded, 0, encoded.length)
   }
 
   private refuse(problem: string, hint: string): MergeqError {
     return usageError(`${this.nameOf('from')}: line ${this.line} ${problem}.`, hint)
-  }
-
-  private addText(text: string): void {
-    const bytes = utf8.encode(JSON.stringify(text).slice(1, -1))
-    this.add(bytes, 0, bytes.length)
   }
 
   /** Adds a target whose bytes are escaped for JSON already; a duplicate is dropped. */

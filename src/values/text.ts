@@ -47,10 +47,12 @@ export const choiceParser =
     return choice
   }
 
-/** Decodes UTF-8; undefined for bytes that are not UTF-8. */
+const strictDecoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Decodes UTF-8, without a mark at its start; undefined for bytes that are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return strictDecoder.decode(bytes)
   } catch {
     return undefined
   }

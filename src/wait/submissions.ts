@@ -7,7 +7,7 @@ import {
   submitPullRequest,
 } from '../api/operations/pull-requests.ts'
 import { tryRead } from '../api/reads/extra-reads.ts'
-import { findHead, findOtherHead } from '../api/reads/head-commit.ts'
+import { findHead, otherHead } from '../api/reads/head-commit.ts'
 import { readTestRunOf } from '../api/reads/test-run.ts'
 import { isOutdated } from '../api/service-clock.ts'
 import { startWaitTime } from '../api/wait-time.ts'
@@ -190,9 +190,9 @@ export function createSubmitter(submitOptions: SubmitOptions, wait: Wait, observ
     { pullRequest, attempt }: DuePullRequest,
     record: JsonObject | undefined,
   ): Promise<string | undefined> {
-    if (options.head !== undefined) return findOtherHead(pullRequest, record, options.head, client)
-    if (attempt.head === undefined) return undefined
+    if (options.head === undefined && attempt.head === undefined) return undefined
     const found = await findHead(pullRequest, record, client)
+    if (options.head !== undefined) return otherHead(options.head, found, pullRequest, client)
     const commit = 'commit' in found ? found.commit : getString(record, 'prSha')
     return isOtherCommit(commit, attempt.head) ? commit : undefined
   }

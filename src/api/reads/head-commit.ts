@@ -72,16 +72,7 @@ export const findHead = async (
 ): Promise<CommitLookup> => headOf(await findRemoteHead(pullRequest, client), record)
 
 /** Returns the head commit if it is another one than `expected`. Throws a usage error if it is not known. */
-export async function findOtherHead(
-  pullRequest: PullRequest,
-  record: JsonObject | undefined,
-  expected: string,
-  client: ServiceClient,
-): Promise<string | undefined> {
-  return otherThan(expected, await findHead(pullRequest, record, client), pullRequest, client)
-}
-
-function otherThan(
+export function otherHead(
   expected: string,
   head: CommitLookup,
   { pr }: PullRequest,
@@ -103,7 +94,7 @@ export async function checkHead(
   const remote = await findRemoteHead(pullRequest, client)
   const record =
     'commit' in remote ? undefined : await readIfFound(client, getSubmittedPullRequest, pullRequest)
-  const other = otherThan(expected, headOf(remote, record), pullRequest, client)
+  const other = otherHead(expected, headOf(remote, record), pullRequest, client)
   if (other === undefined) return record
   const [given, found] = shortCommits(expected, other)
   const message = `The head of #${pullRequest.pr} moved: expected ${given}, found ${found}. Nothing was sent.`
