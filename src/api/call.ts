@@ -31,9 +31,9 @@ export interface CallResult<P extends Params = Params> {
   /** Whether a submission was refused because the pull request was queued so already: the response is its record. */
   readonly wasQueued?: boolean
   /** The time of the response by the service's clock, in milliseconds since 1970. */
-  readonly date: number | undefined
+  readonly date?: number | undefined
   /** When the request was sent, by the local clock, in milliseconds since 1970: a change, the first time. */
-  readonly sentAt: number | undefined
+  readonly sentAt?: number | undefined
   readonly sandboxSpeed?: number | undefined
 }
 
@@ -103,7 +103,7 @@ async function fallbackOf<P extends Params>(
   return instead.values
 }
 
-type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'date' | 'sentAt'>
+type Settled = Pick<CallResult, 'response' | 'delivery' | 'wasQueued' | 'sentAt'>
 
 /** Finds out whether a change whose request failed was made all the same. Throws the failure of any other. */
 async function settle(
@@ -114,16 +114,11 @@ async function settle(
 ): Promise<Settled> {
   const { recovery } = request.called
   const { sentState, sentAt, status } = failure.details
-  if (recovery !== undefined && sentState === 'ambiguous') {
-    const { recoverWrite } = await import('./recovery.ts')
+  const mayBeQueued = status === 409 && recovery?.readBack?.rule === 'submit'
+  if (recovery !== undefined && (sentState === 'ambiguous' || mayBeQueued)) {
+    const { recoverWrite, requireQueued } = await import('./recovery.ts')
     const write = { client, request, recovery, failure, limits, head }
-    return { ...(await recoverWrite(write)), date: undefined, sentAt }
-  }
-  if (status === 409 && recovery?.readBack?.rule === 'submit') {
-    const { requireQueued } = await import('./recovery.ts')
-    const record = await requireQueued(client, recovery.readBack, request, failure, limits)
-    const response = { records: [record], bytes: new Uint8Array() }
-    return { response, delivery: 'confirmed-by-read', wasQueued: true, date: undefined, sentAt: undefined }
+    return mayBeQueued ? requireQueued(write) : { ...(await recoverWrite(write)), sentAt }
   }
   if (sentState === 'not-sent') {
     const { changeError } = await import('./error-response.ts')

@@ -108,6 +108,8 @@ export function interruptedChangeError(
 interface Recovered {
   readonly response: DecodedResponse
   readonly delivery: 'confirmed' | 'confirmed-by-read'
+  /** Whether a submission was refused because the pull request was queued so already. */
+  readonly wasQueued?: boolean
 }
 
 async function recover(sent: UnconfirmedWrite): Promise<Recovered> {
@@ -250,32 +252,29 @@ const refused = (sent: UnconfirmedWrite, why: string): MergeqError =>
     hint: inspectHint(sent),
   })
 
-/** Reads what shows a change. */
+/** Reads what shows a change. One retry: a reading that fails by chance must not hide what others say. */
 async function read(
+  { client, request: { resource }, limits }: UnconfirmedWrite,
   { operation }: ReadBack,
-  { resource }: Request,
-  limits: RequestLimits,
-  client: ServiceClient,
 ): Promise<Exchange> {
-  return exchange(client, await buildRequest(client, operation, { ...resource }), { limits })
+  const maxRetries = Math.min(client.maxRetries, 1)
+  const request = await buildRequest(client, operation, { ...resource })
+  return exchange(client, request, { limits: { ...limits, maxRetries } })
 }
 
 async function readOnce(sent: UnconfirmedWrite): Promise<RecoveryResult | undefined> {
-  const { client, recovery, request, limits } = sent
-  const { readBack: back } = recovery
+  const { readBack: back } = sent.recovery
   if (back === undefined) return undefined
-  const { clock } = client.host
+  const { clock } = sent.client.host
   const askedAt = clock.now()
   const { sentAt } = sent.failure.details
   const sentTime = sentAt === undefined ? undefined : { from: sentAt, to: sentAt }
   const judge = (record: JsonObject | undefined, date: number | undefined): RecoveryResult => {
     const seconds = sentSeconds(sentTime, { askedAt, at: clock.now(), date })
-    return recoveryRules[back.rule]({ record, sent: sentObject(request), ...seconds })
+    return recoveryRules[back.rule]({ record, sent: sentObject(sent.request), ...seconds })
   }
   try {
-    // One retry: a reading that fails by chance must not hide what the other readings say.
-    const maxRetries = Math.min(client.maxRetries, 1)
-    const { response, date } = await read(back, request, { ...limits, maxRetries }, client)
+    const { response, date } = await read(sent, back)
     return judge(response.records[0], date)
   } catch (error) {
     const failure = failureOrThrow(error)
@@ -316,32 +315,29 @@ function inspectHint({ client, request }: UnconfirmedWrite): string {
 /**
  * Reads, after the service refused the first sending of a submission with 409, whether the pull request is in the queue
  * already (docs/reference/network.md, "What is read back"), and returns its record. Throws an error if it is, but not as
- * it was submitted, and `refusal` if it is not in the queue, or if that cannot be read.
+ * it was submitted, and the refusal if it is not in the queue, or if that cannot be read.
  */
-export async function requireQueued(
-  client: ServiceClient,
-  readBack: ReadBack,
-  request: Request,
-  refusal: MergeqError,
-  limits: RequestLimits,
-): Promise<JsonObject> {
-  const { resource } = request
-  const reading = client.maxRetries === 0 ? undefined : read(readBack, request, limits, client)
-  const found = await reading?.catch(error => {
-    failureOrThrow(error)
-    return undefined
-  })
+export async function requireQueued(write: UnconfirmedWrite): Promise<Recovered> {
+  const { client, request, recovery, failure: refusal } = write
+  const readBack = client.maxRetries === 0 ? undefined : recovery.readBack
+  const found =
+    readBack &&
+    (await read(write, readBack).catch(error => {
+      failureOrThrow(error)
+      return undefined
+    }))
   const record = found?.response.records[0]
   if (record === undefined || !isSubmitted(record)) throw refusal
   const sent = sentObject(request)
   const hasPriority = hasSentPriority(record, sent)
-  if (hasPriority && hasSentBatching(record, sent)) return record
+  if (hasPriority && hasSentBatching(record, sent))
+    return { ...confirmed, response: { ...confirmed.response, records: [record] }, wasQueued: true }
   const batching = record.noBatch === true ? 'noBatch' : 'batching'
   const priority = getString(record, 'priorityName') ?? getNumber(record, 'priorityValue') ?? 'unknown'
-  const [inspect] = client.advice.toInspect([resource])
+  const [inspect] = client.advice.toInspect([request.resource])
   throw extendError(
     refusal,
     inspect === undefined ? {} : { hint: `Nothing was changed. To see how it is queued, run: ${inspect}` },
-    `#${resource.pr} is queued already with ${hasPriority ? batching : `priority ${priority}`}; the service refuses to change it.`,
+    `#${request.resource.pr} is queued already with ${hasPriority ? batching : `priority ${priority}`}; the service refuses to change it.`,
   )
 }
