@@ -90,12 +90,7 @@ const recoveredByRecord = (
   change: string,
   done: string,
   sentence: NonNullable<WriteRecovery['sentence']>,
-) => ({
-  change,
-  done,
-  sentence,
-  readBack: { operation: getSubmittedPullRequest, rule },
-})
+) => ({ change, done, sentence, readBack: { operation: getSubmittedPullRequest, rule } })
 
 /** What a submission says besides its pull request: all who submit take these params, and pass them whole. */
 export const submissionParams = {
@@ -118,15 +113,9 @@ export const submitPullRequest = defineOperation({
     replay: 'if-not-applied',
     alreadyAppliedStatus: 409,
   },
-  params: {
-    ...pullRequestParams,
-    ...submissionParams,
-  },
+  params: { ...pullRequestParams, ...submissionParams },
   decoder: emptyDecoder,
-  errors: {
-    check: ['the pull request number', 'repo', 'targetBranch'],
-    makesSubject: true,
-  },
+  errors: { check: ['the pull request number', 'repo', 'targetBranch'], makesSubject: true },
 })
 
 export const cancelPullRequest = defineOperation({

@@ -159,10 +159,7 @@ export const getTestDetails = defineOperation({
   response: testRecord,
   document: testDocumentRecord,
   decoder: testDecoder,
-  errors: {
-    subject: 'the test',
-    check: ['the test ID', 'repo', 'org'],
-  },
+  errors: { subject: 'the test', check: ['the test ID', 'repo', 'org'] },
 })
 
 /** A word as issue trackers name tickets, or the URL of one. */
@@ -201,10 +198,7 @@ export const linkTicketToTestCase = defineOperation({
     }),
   },
   decoder: emptyDecoder,
-  errors: {
-    subject: 'the test',
-    check: ['the test ID', 'repo'],
-  },
+  errors: { subject: 'the test', check: ['the test ID', 'repo'] },
 })
 
 const { limit, pageSize, maxPages } = listParams('tests', 'body.page_query.page_size')
