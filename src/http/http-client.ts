@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
 import { classifyError, isTimeLimit, type TransportError } from './transport-error.ts'
-import type { Attempt, ConnectionPool, createConnectionPools, sendOnce } from './undici.ts'
+import type { Attempt, ConnectionPool } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
@@ -37,12 +37,6 @@ export interface RateLimit {
   isOutlasted: boolean
 }
 
-/** What undici does, which is loaded with the first request. */
-interface Transport {
-  readonly pools: ReturnType<typeof createConnectionPools>
-  readonly sendOnce: typeof sendOnce
-}
-
 interface HttpSendOptions {
   readonly token: string | undefined
   /** Counts the attempt that begins now. Returns its time limit in milliseconds, without the upload. */
@@ -68,7 +62,8 @@ export class HttpClient {
   private readonly proxies: ProxySource
   private readonly closing = new AbortController()
   private readonly traffic: Traffic | undefined
-  private transport: Promise<Transport> | undefined
+  /** What undici does, which is loaded with the first request. */
+  private transport: ReturnType<HttpClient['loadTransport']> | undefined
   private retryCount = 0
   private isSilenceTold = false
   private hasSentChange = false
@@ -166,7 +161,7 @@ export class HttpClient {
     }
   }
 
-  private async loadTransport(url: URL): Promise<Transport> {
+  private async loadTransport(url: URL) {
     const { isLoopback, beforeRequests } = this.options
     const isSecure = url.protocol === 'https:'
     const isDirect = this.proxyFor(url) === undefined
@@ -179,7 +174,7 @@ export class HttpClient {
         proxyFor: url => this.proxyFor(url),
         limit: Math.min(connectLimit, this.options.limit),
         isLoopback,
-        secureContext: isSecure ? await createTrust(await this.readCertificates()) : undefined,
+        secureContext: isSecure ? await createTrust(this.options) : undefined,
         early,
       })
       return { pools, sendOnce }
@@ -187,12 +182,6 @@ export class HttpClient {
       early?.destroy()
       throw error
     }
-  }
-
-  /** Certificates are read when the first connection with TLS is opened. */
-  private async readCertificates(): Promise<readonly string[]> {
-    const { readCertificates } = await import('./certificates.ts')
-    return readCertificates(this.options)
   }
 
   private createAttempt(

@@ -77,10 +77,11 @@ function isDecodable(text: string): boolean {
   }
 }
 
-export function proxyAuthorization({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined
+/** Returns the login of a proxy as an option of undici. */
+export function proxyAuthorization({ username, password }: URL): { readonly token?: string } {
+  if (username === '' && password === '') return {}
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return `Basic ${Buffer.from(login).toString('base64')}`
+  return { token: `Basic ${Buffer.from(login).toString('base64')}` }
 }
 
 /**

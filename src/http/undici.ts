@@ -7,6 +7,7 @@ import buildConnectorBy from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
+import type { AuthoritiesOptions } from './certificates.ts'
 import { connectLimit, createLookup } from './early-connection.ts'
 import {
   decompress,
@@ -169,8 +170,10 @@ type Connector = buildConnector.connector
 export const idleLimit = 15_000
 const maxHeaderSize = 16 * 1024
 
-/** Certificates are in PEM. Building the context takes several milliseconds. */
-export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
+/** Reads the certificates of further authorities. Building the context takes several milliseconds. */
+export async function createTrust(options: AuthoritiesOptions): Promise<SecureContext> {
+  const { readCertificates } = await import('./certificates.ts')
+  const certificates = await readCertificates(options)
   const { createSecureContext } = await import('node:tls')
   const secureContext = createSecureContext()
   for (const certificate of certificates) secureContext.context.addCACert(certificate)
@@ -234,7 +237,8 @@ export function createConnectionPools({
         : new ProxyAgent({
             ...options,
             uri: proxy.origin,
-            ...authorizationOf(proxy),
+            // Without a password undici would not send the login.
+            ...proxyAuthorization(proxy),
             requestTls: connect,
             proxyTls: connect,
             // The proxy agent calls `connect` of this pool; only the main module of undici adds that method.
@@ -278,12 +282,6 @@ export function createConnectionPools({
       await Promise.all([...sharedPools.values()].map(pool => pool.close()))
     },
   }
-}
-
-/** The login of a proxy, which undici would not send without a password. */
-const authorizationOf = (proxy: URL): { readonly token?: string } => {
-  const token = proxyAuthorization(proxy)
-  return token === undefined ? {} : { token }
 }
 
 /** Counts the bytes that sockets receive, and destroys those that are open. */

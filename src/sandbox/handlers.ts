@@ -4,7 +4,7 @@ import { getSubmittedPullRequests } from '../api/operations/several-pull-request
 import { get, isObject, type JsonObject } from '../base/json.ts'
 import { maxWindow } from '../values/limits.ts'
 import { maxPullRequestNumber } from '../values/pull-request.ts'
-import { type Repository, repositoryName } from '../values/repository.ts'
+import { repositoryName } from '../values/repository.ts'
 import { integer } from '../values/types.ts'
 import type { Dialect } from './dialects.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
@@ -97,8 +97,7 @@ function findTestRun(
  */
 function paginate<T>(
   allItems: readonly T[],
-  pageSize: number,
-  token: string,
+  { pageSize, pageToken: token = '' }: { readonly pageSize: number; readonly pageToken?: string | undefined },
   query: readonly unknown[],
 ): { readonly items: readonly T[]; readonly page: JsonObject } {
   checkPageSize(pageSize)
@@ -122,18 +121,6 @@ function paginate<T>(
     },
   }
 }
-
-interface PageOfTests {
-  readonly repo: Repository
-  readonly pageSize: number
-  readonly pageToken?: string | undefined
-}
-
-const paginateTests = (
-  tests: readonly SandboxTest[],
-  { repo, pageSize, pageToken = '' }: PageOfTests,
-  ...query: readonly unknown[]
-) => paginate(tests, pageSize, pageToken, [repositoryName(repo), ...query])
 
 /** The API document has no `status.value` (docs/reference/service.md, "Test records"). */
 const formatTest = ({ record, health }: SandboxTest, withHealth: boolean): JsonObject => {
@@ -279,7 +266,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
       throw statusError(400, 'start_time must be within 7 days of end_time.')
     if (start > end) throw statusError(400, 'start_time must not be after end_time.')
     const failedTests = listTestsFailedBetween(sandbox.getTests(repo), start, end)
-    const { items, page } = paginateTests(failedTests, params, start, end)
+    const { items, page } = paginate(failedTests, params, [repositoryName(repo), start, end])
     return { tests: items.map(test => formatTest(test, sandbox.dialect.hasObservedFields)), page }
   },
 
@@ -289,7 +276,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
 
   /** The sandbox's own: the latest submission comes first, and `since` and `until` include both ends. */
   listPullRequests(sandbox, params) {
-    const { state, since, until, pageToken = '', pageSize = defaultTake } = params
+    const { state, since, until, pageToken, pageSize = defaultTake } = params
     const queue = sandbox.getQueue(params)
     const isWanted = (pullRequest: PullRequest) =>
       (state === undefined || pullRequest.state === state) &&
@@ -300,7 +287,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
       .filter(isWanted)
       .sort((one, other) => other.submitOrder - one.submitOrder)
     const query = [repositoryName(queue.repo), queue.targetBranch, state, since, until]
-    const { items, page } = paginate(found, pageSize, pageToken, query)
+    const { items, page } = paginate(found, { pageSize, pageToken }, query)
     return {
       pullRequests: items.map(pullRequest => formatPullRequest(queue, pullRequest, observed(sandbox))),
       ...(page.next_page_token === '' ? {} : { nextCursor: page.next_page_token }),
@@ -310,7 +297,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   /** The sandbox's own: a broken test is always quarantined by hand, and `test_case_id` is an id of its own. */
   'flaky-tests/list-quarantined-tests'(sandbox, params) {
     const tests = sandbox.getTests(params.repo).filter(({ isQuarantined }) => isQuarantined)
-    const { items, page } = paginateTests(tests, params, 'quarantined')
+    const { items, page } = paginate(tests, params, [repositoryName(params.repo), 'quarantined'])
     return {
       quarantined_tests: items.map(({ id, health, record }) => ({
         name: record.name,
@@ -331,7 +318,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   'flaky-tests/list-unhealthy-tests'(sandbox, params) {
     const { repo, status } = params
     const tests = sandbox.getTests(repo).filter(({ health }) => health.toUpperCase() === status)
-    const { items, page } = paginateTests(tests, params, 'unhealthy', status)
+    const { items, page } = paginate(tests, params, [repositoryName(repo), 'unhealthy', status])
     const formatWithoutRates = (test: SandboxTest) => {
       const { failure_rate_last_7d: _7d, failure_rate_last_24h: _24h, ...record } = formatTest(test, true)
       return record

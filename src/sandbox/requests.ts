@@ -1,6 +1,6 @@
 import type { Params } from '../api/operation.ts'
 import { MergeqError } from '../base/errors.ts'
-import { isObject, type Json, type JsonObject } from '../base/json.ts'
+import { get, isObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Repository } from '../values/repository.ts'
 import { repository, type Type } from '../values/types.ts'
 
@@ -20,15 +20,6 @@ export function checkValue<T>(value: unknown, path: string, type: Type<T>): T {
     throw statusError(400, `${path} must be ${type.expected}.`)
   }
 }
-
-/** Returns the value at a path such as `pr.number`. A key that itself contains a dot never matches. */
-const getField = (body: JsonObject, path: string): Json | undefined =>
-  path
-    .split('.')
-    .reduce<Json | undefined>(
-      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-      body,
-    )
 
 /** Parses the body of a request; throws 400 unless it is a JSON object. */
 export function parseBody(text: string): JsonObject {
@@ -57,7 +48,7 @@ export function readParams(params: Params, body: JsonObject): Readonly<Record<st
     .filter(([, { location }]) => location?.startsWith(bodyPrefix))
     .map(([name, { location = '', type, required = false }]) => {
       const path = location.slice(bodyPrefix.length)
-      return { name, path, type, required, value: getField(body, path) }
+      return { name, path, type, required, value: get(body, path) }
     })
   const missing = fields.filter(({ required, value }) => required && value === undefined)
   if (missing.length > 0)

@@ -98,7 +98,7 @@ test.each([
 ])('%s is a proxy', (address, host, login) => {
   const url = proxyFromEnvironment({ HTTPS_PROXY: address })
   expect(url?.host).toBe(host)
-  const header = url && proxyAuthorization(url)
+  const header = url && proxyAuthorization(url).token
   expect(header).toBe(login && `Basic ${Buffer.from(login).toString('base64')}`)
 })
 
