@@ -44,12 +44,11 @@ async function interrupted(line: string, [signal, exit]: Signal, stop: Stop): Pr
 }
 
 // The environment gives the repository and the branch: the commands do not repeat them.
-const testedChanges = changeExamples.map(({ name, line, change }) => ({
-  line,
-  operation: name,
-  what: change?.name,
-  command: change?.shownBy,
-}))
+const testedChanges = changeExamples.map(({ name, line, change, operation: { params } }) => {
+  const ofQueue = 'targetBranch' in params ? 'mergeq queue get' : undefined
+  const command = 'pr' in params ? 'mergeq pr get 7' : ofQueue
+  return { line, operation: name, what: change?.name, command }
+})
 
 /** Further command lines that send one of these operations. */
 const otherLines = [

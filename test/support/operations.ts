@@ -28,8 +28,6 @@ export interface OperationExample {
   readonly change?: {
     /** What it is called when it was interrupted. */
     readonly name: string
-    /** The command that shows its state. */
-    readonly shownBy?: string
     /** The queues and pull requests that it can change, where an empty queue is not enough. */
     readonly stage?: Partial<Scenario>
     /** What another client sends for such a change, besides what it is about. */
@@ -103,9 +101,6 @@ const testResult = {
 
 const page = { total_rows: 1, next_page_token: '' }
 
-const shownByPullRequest = { shownBy: 'mergeq pr get 7' }
-const shownByQueue = { shownBy: 'mergeq queue get' }
-
 const ends = ['MERGED', 'FAILED', 'CANCELLED']
 export const isQueued = (pull: Pick<Pull, 'state'> | undefined): boolean =>
   pull !== undefined && !ends.includes(pull.state)
@@ -129,7 +124,6 @@ export const operations = {
     response: 'OK',
     change: {
       name: 'The submission of #7',
-      ...shownByPullRequest,
       isSo: ({ pull, body: { priority, noBatch } }) =>
         pull !== undefined &&
         isQueued(pull) &&
@@ -144,7 +138,6 @@ export const operations = {
     response: 'OK',
     change: {
       name: 'The cancellation of #7',
-      ...shownByPullRequest,
       stage: { pulls: { 'main#7': 'PENDING' } },
       isSo: ({ pull }) => !isQueued(pull) && pull?.state !== 'MERGED',
     },
@@ -156,7 +149,6 @@ export const operations = {
     response: 'OK',
     change: {
       name: 'The restart of #7',
-      ...shownByPullRequest,
       stage: { pulls: { 'main#7': 'TESTING' } },
       isSo: ({ pull, at }) => pull?.state === 'TESTING' && pull.changedAt >= at,
     },
@@ -172,7 +164,7 @@ export const operations = {
     body: `{${on},"pr":{"number":7,"sha":"${head}"},"impactedTargets":["//a","//b"]}`,
     options: { pr: 7, targets: ['//a', '//b'], sha: head },
     response: 'OK',
-    change: { name: 'The target upload of #7', ...shownByPullRequest },
+    change: { name: 'The target upload of #7' },
   },
   getMergeQueueTestingDetails: {
     line: `pr testing ${testId}`,
@@ -203,7 +195,6 @@ export const operations = {
     response: 'OK',
     change: {
       name: 'The creation of the queue for main',
-      ...shownByQueue,
       stage: { queues: {} },
       isSo: hasSettings,
       isUndated: true,
@@ -217,7 +208,6 @@ export const operations = {
     response: queue,
     change: {
       name: 'The update of the queue for main',
-      ...shownByQueue,
       sentByOthers: { concurrency: 5 },
       isSo: hasSettings,
       isUndated: true,
@@ -230,7 +220,6 @@ export const operations = {
     response: 'OK',
     change: {
       name: 'The deletion of the queue for main',
-      ...shownByQueue,
       isSo: ({ queue }) => queue === undefined,
     },
   },
