@@ -2,6 +2,7 @@ import dns from 'node:dns'
 import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { memoize } from '../../src/base/scheduling.ts'
 import { isLoopback } from '../../src/base/url.ts'
 import { createConnectionPools, sendOnce } from '../../src/http/undici.ts'
 import { type CertificateAuthority, createCertificateAuthority } from '../support/certificates.ts'
@@ -17,7 +18,6 @@ import {
   startRawServer,
   startTestServer,
   stubHostNames,
-  type TestServer,
 } from '../support/service.ts'
 import { openTestFolder } from '../support/test-folder.ts'
 import { startTestProxy, type TestProxyOptions } from '../support/test-proxy.ts'
@@ -69,30 +69,22 @@ test.each([
 /** A service behind TLS that bears these names, and its authority. */
 const names = { [name]: ['127.0.0.1'], localhost: ['127.0.0.1'] }
 const folder = kept(openTestFolder())
-let making: Promise<{ readonly authority: CertificateAuthority; readonly service: TestServer }> | undefined
-const secured = () => {
-  making ??= (async () => {
-    const authority = createCertificateAuthority(folder, 'ca')
-    const all = ['IP:127.0.0.1', ...Object.keys(names).map(one => `DNS:${one}`)]
-    return {
-      authority,
-      service: kept(await startTestServer({ tls: authority.issue(...all), answer: good })),
-    }
-  })()
-  return making
-}
+const secured = memoize(async () => {
+  const authority = createCertificateAuthority(folder, 'ca')
+  const tls = authority.issue('IP:127.0.0.1', ...Object.keys(names).map(one => `DNS:${one}`))
+  return { authority, service: kept(await startTestServer({ tls, answer: good })) }
+})
 
 /** Whether this machine has a loopback address of IPv6. */
 const hasIPv6 = Object.values(networkInterfaces()).some(list =>
   list?.some(({ address }) => address === '::1'),
 )
 
-let unrelated: CertificateAuthority | undefined
+const unrelated = memoize(() => createCertificateAuthority(folder, 'unrelated'))
 /** What a command line needs to trust an authority: a file of several, with text between them. */
-const trusting = ({ pem }: CertificateAuthority) => {
-  unrelated ??= createCertificateAuthority(folder, 'unrelated')
-  return { files: { 'ca.pem': `# first\n${unrelated.pem}\n# second\n${pem}` } }
-}
+const trusting = ({ pem }: CertificateAuthority) => ({
+  files: { 'ca.pem': `# first\n${unrelated().pem}\n# second\n${pem}` },
+})
 
 /** Runs and checks a command line, which trusts the authority of its files. */
 const run = (line: string, expected: ExpectedResult, setting: Setting) =>

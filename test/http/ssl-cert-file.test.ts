@@ -1,10 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import {
-  type Certificate,
-  type CertificateAuthority,
-  createCertificateAuthority,
-} from '../support/certificates.ts'
+import { memoize } from '../../src/base/scheduling.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { mergeq } from '../support/harness.ts'
 import { createHostClient, nodeHost } from '../support/library-client.ts'
@@ -17,69 +14,55 @@ const kept = closeAfterTests()
 const line = 'queue get -R acme/web -b main --json --retries 0'
 const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
 
-interface Company {
-  readonly authority: CertificateAuthority
-  readonly tls: Certificate
-}
-
-const companies = new Map<string, Company>()
-
 /** The authority of a company, and a certificate that it signed. */
-function companyOf(name: string): Company {
-  const known = companies.get(name)
-  if (known !== undefined) return known
+function createCompany(name: string) {
   const authority = createCertificateAuthority(kept(openTestFolder()), name)
-  const company = { authority, tls: authority.issue('IP:127.0.0.1') }
-  companies.set(name, company)
-  return company
+  return { authority, tls: authority.issue('IP:127.0.0.1') }
 }
+const company = memoize(() => createCompany('company'))
+const another = memoize(() => createCompany('another'))
 
 /** A service whose certificate the authority of its company has signed. */
-async function startSecureService(name = 'company') {
-  const { authority, tls } = companyOf(name)
+async function startSecureService({ authority, tls } = company()) {
   const service = kept(await startTestServer({ tls, answer: runningQueue }))
   return { authority, service, env: { MERGEQ_BASE_URL: service.baseUrl() } }
 }
 
+/** Reads a queue with the files of this machine. */
+const read = (env: Readonly<Record<string, string>>, command = line) =>
+  mergeq(command, { env, realFiles: true })
+
 describe('SSL_CERT_FILE', () => {
   testWith('openssl')('reaches a service of its authorities, which nobody reaches without it', async () => {
     const { authority, service, env } = await startSecureService()
-    const refused = await mergeq(line, { env, realFiles: true })
+    const refused = await read(env)
     expect(refused).toMatchObject({ code: 7, out: '' })
     expect(JSON.parse(refused.err).error.message).toMatch(
       /^The certificate of 127\.0\.0\.1:\d+ is from an authority that is not trusted/,
     )
     expect(service.requests).toEqual([])
-    const reached = await mergeq(line, { env: { ...env, SSL_CERT_FILE: authority.file }, realFiles: true })
+    const reached = await read({ ...env, SSL_CERT_FILE: authority.file })
     expect(reached).toMatchObject({ code: 0, err: '' })
     expect(service.requests).toHaveLength(1)
   })
 
   testWith('openssl')('adds its authorities to those of NODE_EXTRA_CA_CERTS', async () => {
-    const [first, second] = [await startSecureService(), await startSecureService('another')]
+    const [first, second] = [await startSecureService(), await startSecureService(another())]
     const files = { SSL_CERT_FILE: first.authority.file, NODE_EXTRA_CA_CERTS: second.authority.file }
     for (const { env } of [first, second])
-      expect(await mergeq(line, { env: { ...env, ...files }, realFiles: true })).toMatchObject({
-        code: 0,
-        err: '',
-      })
+      expect(await read({ ...env, ...files })).toMatchObject({ code: 0, err: '' })
   })
 
   testWith('openssl')('is not read where MERGEQ_CA_FILE or --ca-file gives a file', async () => {
-    const [own, other] = [await startSecureService(), await startSecureService('another')]
+    const [own, other] = [await startSecureService(), await startSecureService(another())]
     const ssl = { SSL_CERT_FILE: other.authority.file }
     const given = { ...ssl, MERGEQ_CA_FILE: own.authority.file }
+    const withOption = `${line} --ca-file ${own.authority.file}`
     const codes = [
-      await mergeq(line, { env: { ...own.env, ...given }, realFiles: true }),
-      await mergeq(line, { env: { ...other.env, ...given }, realFiles: true }),
-      await mergeq(`${line} --ca-file ${own.authority.file}`, {
-        env: { ...own.env, ...ssl },
-        realFiles: true,
-      }),
-      await mergeq(`${line} --ca-file ${own.authority.file}`, {
-        env: { ...other.env, ...ssl },
-        realFiles: true,
-      }),
+      await read({ ...own.env, ...given }),
+      await read({ ...other.env, ...given }),
+      await read({ ...own.env, ...ssl }, withOption),
+      await read({ ...other.env, ...ssl }, withOption),
     ].map(({ code }) => code)
     expect(codes).toEqual([0, 7, 0, 7])
   })
@@ -87,10 +70,9 @@ describe('SSL_CERT_FILE', () => {
   testWith('openssl')('that is missing is one warning with TLS, and nothing without it', async () => {
     const { authority, env } = await startSecureService()
     const missing = { SSL_CERT_FILE: '/etc/none.pem' }
-    const files = { realFiles: true, env: { ...env, ...missing, NODE_EXTRA_CA_CERTS: authority.file } }
-    const says = 'SSL_CERT_FILE: /etc/none.pem cannot be read; its certificates are not used.'
-    expect((await mergeq('queue get -R acme/web -b main', files)).err).toContain(says)
-    const plain = await mergeq('queue get -R acme/web -b main', { env: missing, answer: runningQueue })
+    const { err } = await read({ ...env, ...missing, NODE_EXTRA_CA_CERTS: authority.file })
+    expect(err).toContain('SSL_CERT_FILE: /etc/none.pem cannot be read; its certificates are not used.')
+    const plain = await mergeq(line, { env: missing, answer: runningQueue })
     expect(plain).toMatchObject({ code: 0, err: '' })
   })
 
@@ -150,7 +132,7 @@ describe('SSL_CERT_FILE', () => {
   })
 
   testWith('openssl')('is not blamed for a file of NODE_EXTRA_CA_CERTS', async () => {
-    const { pem } = companyOf('company').authority
+    const { pem } = company().authority
     const files = { '/etc/company.pem': pem, '/etc/extra.pem': damaged }
     const env = { ...secure, SSL_CERT_FILE: '/etc/company.pem', NODE_EXTRA_CA_CERTS: '/etc/extra.pem' }
     const ran = await mergeq(line, { env, files })
@@ -170,7 +152,7 @@ describe('SSL_CERT_FILE', () => {
 
   testWith('openssl')('is used by the library, but not with discover: false or caFile', async () => {
     const { authority, service } = await startSecureService()
-    const other = companyOf('another').authority
+    const other = another().authority
     const host = { ...nodeHost, env: { ...nodeHost.env, SSL_CERT_FILE: authority.file } }
     const settings = {
       baseUrl: service.baseUrl(),

@@ -12,10 +12,12 @@ const read = {
   nameOf: (setting: string) => (setting === 'caFile' ? '--ca-file' : '--timeout'),
 }
 
+const failed = (details: object): Error => Object.assign(new Error(), details)
+
 test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(
   'a lookup that fails with %s is an error of DNS, and nothing was sent',
   code => {
-    const failure = Object.assign(new Error(), { code, syscall: 'getaddrinfo', hostname: 'queue.example' })
+    const failure = failed({ code, syscall: 'getaddrinfo', hostname: 'queue.example' })
     const { error } = classifyError(new TypeError('fetch failed', { cause: failure }), read)
     expect(error.details).toMatchObject({ sentState: 'not-sent', failedStep: 'dns' })
     expect(error.message).toBe('The host name queue.example could not be resolved (DNS).')
@@ -23,8 +25,8 @@ test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(
 )
 
 test('the hint on a certificate names what adds an authority, in the store of the system too', () => {
-  const error = Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
-  const { hint } = classifyError(error, { ...read, began: false }).error.details
+  const failure = failed({ code: 'SELF_SIGNED_CERT_IN_CHAIN' })
+  const { hint } = classifyError(failure, { ...read, began: false }).error.details
   expect(hint).toBe(
     'If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS. ' +
       'From Node 22.15 on, NODE_OPTIONS=--use-system-ca adds those of the system. Nothing was sent; it is safe to try again.',
@@ -37,16 +39,16 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for a different host name', /^Check the base URL\. /],
   ['CERT_REVOKED', 'is not accepted (CERT_REVOKED)', /^The server needs another certificate\. /],
 ])('a certificate with %s says that it %s, and does not advise another authority', (code, problem, hint) => {
-  const { error } = classifyError(Object.assign(new Error(), { code }), { ...read, began: false })
+  const { error } = classifyError(failed({ code }), { ...read, began: false })
   expect(error.message).toBe(`The certificate of queue.example ${problem}.`)
   expect(error.details.hint).toMatch(hint)
   expect(error.details.hint).not.toContain('--ca-file')
 })
 
 test('a failure of TLS is no error of a certificate', () => {
-  const failure = Object.assign(new Error(), { code: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' })
-  const { error } = classifyError(failure, { ...read, began: false })
-  expect(error.message).toBe(`TLS with queue.example failed (${failure.code}).`)
+  const code = 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'
+  const { error } = classifyError(failed({ code }), { ...read, began: false })
+  expect(error.message).toBe(`TLS with queue.example failed (${code}).`)
 })
 
 test.each([
@@ -63,7 +65,7 @@ test.each([
 })
 
 test('of several failures of a connection the first says what happened', () => {
-  const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => Object.assign(new Error(), { code }))
+  const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => failed({ code }))
   const { error } = classifyError(new AggregateError(failures), { ...read, began: false })
   expect({ sent: error.details.sentState, message: error.message }).toEqual({
     sent: 'not-sent',
@@ -88,7 +90,7 @@ test.each([
   ['ETIMEDOUT', { began: false }, 'not-sent', 'queue.example did not send a complete response within 1s.'],
   ['ETIMEDOUT', { began: true }, 'ambiguous', 'queue.example did not send a complete response within 1s.'],
 ])('%s of a request with %j is %s', (code, info, sent, message) => {
-  const { error } = classifyError(Object.assign(new Error(), { code }), { ...read, ...info })
+  const { error } = classifyError(failed({ code }), { ...read, ...info })
   expect({ sent: error.details.sentState, message: error.message }).toEqual({ sent, message })
   expect(error.details.hint?.includes('Nothing was sent')).toBe(sent === 'not-sent')
 })
@@ -97,7 +99,7 @@ test.each(['proxy.example', '[fd00::1]:3128', 'proxy.example:3128'])(
   'whatever the port and the kind of the address, the proxy %s is named, not the service',
   proxy => {
     const info = { ...read, proxy, began: false }
-    const said = (error: object) => classifyError(Object.assign(new Error(), error), info).error.message
+    const said = (error: object) => classifyError(failed(error), info).error.message
     const name = `proxy ${proxy} (HTTPS_PROXY)`
     expect(said({ code: 'ECONNREFUSED', port: 80 })).toBe(`The ${name} refused the connection.`)
     expect(said({ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'fd00::1' })).toBe(
@@ -106,10 +108,8 @@ test.each(['proxy.example', '[fd00::1]:3128', 'proxy.example:3128'])(
     expect(said({ code: 'EHOSTUNREACH' })).toBe(`The ${name} could not be reached.`)
     const through = `Could not connect to queue.example through the ${name}.`
     expect(said({ code: 'UND_ERR_CONNECT_TIMEOUT' })).toBe(through)
-    const atProxy = (code: string) => {
-      const cause = Object.assign(new Error(), { code })
-      return classifyError(new ProxyConnectionError('failed', { cause }), info)
-    }
+    const atProxy = (code: string) =>
+      classifyError(new ProxyConnectionError('failed', { cause: failed({ code }) }), info).error
     const messages = {
       UND_ERR_CONNECT_TIMEOUT: `The ${name} could not be reached.`,
       ERR_TLS_CERT_ALTNAME_INVALID: `The certificate of the ${name} is for a different host name.`,
@@ -120,8 +120,8 @@ test.each(['proxy.example', '[fd00::1]:3128', 'proxy.example:3128'])(
       ECONNRESET: through,
     }
     for (const [code, message] of Object.entries(messages)) {
-      expect(atProxy(code).error.message).toBe(message)
-      expect(atProxy(code).error.details.hint).not.toContain('base URL')
+      expect(atProxy(code).message).toBe(message)
+      expect(atProxy(code).details.hint).not.toContain('base URL')
     }
   },
 )
@@ -132,7 +132,7 @@ test.each([
   { code: 'ECONNRESET' },
   { message: 'Proxy response (403) !== 200 when HTTP Tunneling' },
 ])('the hint about a proxy that fails with %j names its variable', failure => {
-  const { error } = classifyError(Object.assign(new Error(), failure), { ...read, proxy, began: false })
+  const { error } = classifyError(failed(failure), { ...read, proxy, began: false })
   expect(error.message).toContain(`proxy ${proxy} (HTTPS_PROXY)`)
   expect(error.details.hint).toMatch(/^Check the proxy in HTTPS_PROXY, or bypass it with NO_PROXY\. Nothing/)
 })

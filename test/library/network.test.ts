@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { memoize } from '../../src/base/scheduling.ts'
 import type { Host } from '../../src/host/host.ts'
-import { type Certificate, createCertificateAuthority } from '../support/certificates.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { clientOf, createHostClient, fastHost, nodeHost, token } from '../support/library-client.ts'
 import { testWith } from '../support/programs.ts'
@@ -20,14 +21,11 @@ const settings = { token, repo: 'acme/web', targetBranch: 'main', retries: 0 }
 describe('proxy', () => {
   const queue = { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }
 
-  let made: { readonly file: string; readonly tls: Certificate } | undefined
   /** The file of an authority, and the certificate of the service. */
-  const certificate = () => {
-    if (made !== undefined) return made
+  const certificate = memoize(() => {
     const authority = createCertificateAuthority(kept(openTestFolder()), 'ca')
-    made = { file: authority.file, tls: authority.issue(`DNS:${name}`) }
-    return made
-  }
+    return { file: authority.file, tls: authority.issue(`DNS:${name}`) }
+  })
 
   /** A service behind TLS, a proxy that leads to it, and a client with the environment of a company. */
   async function proxied(options: object, login?: string) {
