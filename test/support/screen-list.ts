@@ -17,6 +17,15 @@ const batches: Pick<Screen, 'before' | 'sandbox'> = {
   sandbox: { scenario: 'batch-failure' },
 }
 
+const refusedToken = { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } }
+const noToken = { env: { MERGEQ_TOKEN: '' } }
+const noRepo = { env: { MERGEQ_REPO: '' } }
+const atHome = { env: { HOME: '/home/ada' } }
+const mobile = {
+  repo: { host: 'github.com', owner: 'acme', name: 'mobile' },
+  targetBranch: 'release/2026-01-platform',
+}
+
 const noAnswer = { spawn: () => ({ code: 127, out: '' }) }
 
 /** A test that the sandbox knows, and a new one. */
@@ -52,12 +61,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   'pr-testing': [
     { title: 'running', before: ['pr submit 7', 60], lines: ['pr testing --pr 7'] },
-    {
-      title: 'failed',
-      before: ['pr submit 9', 600],
-      lines: ['pr testing 9'],
-      also: ['both'],
-    },
+    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr testing 9'], also: ['both'] },
   ],
   'pr-submit': [
     { title: 'new', lines: ['pr submit 7'] },
@@ -118,15 +122,8 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       title: 'several queues',
       before: busy,
       lines: ['queue list'],
-      setting: { env: { MERGEQ_REPO: '' } },
-      sandbox: {
-        queues: [
-          {
-            repo: { host: 'github.com', owner: 'acme', name: 'mobile' },
-            targetBranch: 'release/2026-01-platform',
-          },
-        ],
-      },
+      setting: noRepo,
+      sandbox: { queues: [mobile] },
     },
   ],
   'queue-changes': [
@@ -148,11 +145,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     },
   ],
   'queue-check': [
-    {
-      title: 'all good',
-      before: ['pr submit 7', 60],
-      lines: ['queue check --max-depth 5 --stalled 2h'],
-    },
+    { title: 'all good', before: ['pr submit 7', 60], lines: ['queue check --max-depth 5 --stalled 2h'] },
     {
       title: 'paused',
       before: ['pr submit 7', 'queue pause', 60],
@@ -206,7 +199,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       title: 'all pass',
       lines: ['doctor'],
       setting: {
-        env: { HOME: '/home/ada' },
+        ...atHome,
         spawn: (_, args) =>
           args[0] === '--version'
             ? { code: 0, out: 'git version 2.39.5\n' }
@@ -218,23 +211,15 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       lines: ['doctor'],
       setting: { ...noAnswer, env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' } },
     },
-    { title: 'failures', lines: ['doctor'], setting: { ...noAnswer, env: { MERGEQ_TOKEN: '' } } },
+    { title: 'failures', lines: ['doctor'], setting: { ...noAnswer, ...noToken } },
     { title: 'no such queue', lines: ['doctor -b develop'], setting: noAnswer },
   ],
   auth: [
     { title: 'status', lines: ['auth status'] },
-    {
-      title: 'status, refused token',
-      lines: ['auth status'],
-      setting: { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
-    },
+    { title: 'status, refused token', lines: ['auth status'], setting: refusedToken },
     { title: 'list', lines: ['auth list'] },
-    { title: 'status, no token', lines: ['auth status'], setting: { env: { MERGEQ_TOKEN: '' } } },
-    {
-      title: 'login',
-      lines: ['auth login'],
-      setting: { typed: ['abcdefghijklmnop'], env: { HOME: '/home/ada' } },
-    },
+    { title: 'status, no token', lines: ['auth status'], setting: noToken },
+    { title: 'login', lines: ['auth login'], setting: { typed: ['abcdefghijklmnop'], ...atHome } },
     {
       title: 'login to the hosted service',
       lines: ['auth login'],
@@ -243,7 +228,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   config: [
     { title: 'origin', lines: ['config list --show-origin'] },
-    { title: 'path', lines: ['config path'], setting: { env: { HOME: '/home/ada' } } },
+    { title: 'path', lines: ['config path'], setting: atHome },
   ],
   sandbox: [
     {
@@ -257,26 +242,15 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   errors: [
     { title: 'unknown option', lines: ['pr submit 7 --prio high', 'queue get --colour never'] },
-    {
-      title: 'synonym',
-      lines: ['queue ls', 'pr view 7', 'pr dequeue 7'],
-    },
+    { title: 'synonym', lines: ['queue ls', 'pr view 7', 'pr dequeue 7'] },
     { title: 'unknown value', lines: ['pr submit 7 --priority hihg', 'queue get -o jsno'] },
-    {
-      title: 'refused token',
-      lines: ['pr get 7'],
-      setting: { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
-    },
-    { title: 'no token', lines: ['pr get 7'], setting: { env: { MERGEQ_TOKEN: '' } } },
+    { title: 'refused token', lines: ['pr get 7'], setting: refusedToken },
+    { title: 'no token', lines: ['pr get 7'], setting: noToken },
     { title: 'not found', lines: ['pr get 77', 'queue get -b release', 'pr cancel 77'] },
-    {
-      title: 'fields',
-      lines: ['flaky list --fields nam', 'pr get 7 --fields'],
-      before: ['pr submit 7'],
-    },
+    { title: 'fields', lines: ['flaky list --fields nam', 'pr get 7 --fields'], before: ['pr submit 7'] },
     { title: 'jq', lines: ['pr get 7 --jq .state'] },
     { title: 'no pull request', lines: ['pr get'] },
-    { title: 'no repository', lines: ['pr get 7'], setting: { env: { MERGEQ_REPO: '' } } },
+    { title: 'no repository', lines: ['pr get 7'], setting: noRepo },
   ],
   help: [
     { title: 'mergeq', lines: [''] },
