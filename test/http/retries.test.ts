@@ -275,7 +275,7 @@ describe('a server that accepts and stays silent', () => {
   const silent = () => new Promise<never>(() => undefined)
 
   test.concurrent.each(reads)('$line is repeated once, and as often as --retries says', async ({ line }) => {
-    const limit = '--timeout 100ms'
+    const limit = '--timeout 300ms'
     const usual = await run(`${line} ${limit}`, silent)
     expect({ code: usual.code, requests: usual.requests.length }).toEqual({ code: 7, requests: 2 })
     expect((await run(`${line} ${limit} --retries 2`, silent)).requests).toHaveLength(3)
