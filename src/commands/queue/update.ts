@@ -11,13 +11,13 @@ import { forOne, readForPerson, send, show } from '../../command/send.ts'
 import { paramsOf, setOf } from '../../command/values.ts'
 import { factTable, type Result } from '../../output/view.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
-import { describeUpdate, type Settings, suggestUndo } from './shared/setting-changes.ts'
+import { describeUpdate, suggestUndo } from './shared/setting-changes.ts'
 
 /** The settings that were sent: those of options, and those of `--set`, as `{ 'a.b': 1 }` for `a.b=1`. */
 function sentSettings(
-  { deleteRequiredStatuses, ...options }: Settings,
+  { deleteRequiredStatuses, ...options }: JsonObject,
   added: readonly BodyOverride[] = [],
-): Settings {
+): JsonObject {
   const overridden = added.map(({ path, value }) => [path.join('.'), value])
   return {
     ...options,
@@ -61,7 +61,7 @@ export const definition = command({
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
 function showUpdate(
   { repo, targetBranch }: Queue,
-  sentSettings: Settings,
+  sentSettings: JsonObject,
   before: JsonObject | undefined,
   sent: CallResult,
 ): Result {

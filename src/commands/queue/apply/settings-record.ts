@@ -38,14 +38,6 @@ function recordOf({ queue, live }: Plan): RecordedQueue {
   return { ...place, settings: Object.fromEntries(settable) }
 }
 
-/** Returns the settings of a change that the record of its queue does not have, and that nothing sets back. */
-const missingIn = ({ live, differences }: Plan): readonly string[] =>
-  live === undefined
-    ? []
-    : differences
-        .map(({ setting }) => setting)
-        .filter(setting => live.unsettable.includes(setting) || !Object.hasOwn(live.settings, setting))
-
 /** Returns the record of plans, which keeps the other queues of an earlier one. */
 export function recordOfPlans(
   earlier: readonly RecordedQueue[],
@@ -62,11 +54,16 @@ export function recordOfPlans(
 export async function warnNotUndone(path: string, plans: readonly Plan[], { logger }: Cli): Promise<void> {
   const created = plans.filter(({ live }) => live === undefined).map(({ name }) => name)
   if (created.length > 0) await logger.info(`${path} does not undo the creation of: ${joinList(created)}.`)
-  for (const plan of plans) {
-    const missing = missingIn(plan)
+  for (const { name, live, differences } of plans) {
+    // What the record does not have, nothing sets back.
+    const missing = differences.filter(
+      ({ setting }) =>
+        live !== undefined && (live.unsettable.includes(setting) || !Object.hasOwn(live.settings, setting)),
+    )
+    const names = joinList(missing.map(({ setting }) => setting))
     if (missing.length > 0)
       await logger.warn(
-        `${path} cannot undo all changes of ${plan.name}: the earlier values of ${joinList(missing)} cannot be set.`,
+        `${path} cannot undo all changes of ${name}: the earlier values of ${names} cannot be set.`,
       )
   }
 }

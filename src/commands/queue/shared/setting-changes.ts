@@ -7,8 +7,6 @@ import type { Queue } from '../../../values/repository.ts'
 import type { CommandWords } from '../../../values/suggested-command.ts'
 import { formatSetting, isOnlyRead } from './files/queue-file.ts'
 
-export type Settings = Readonly<Record<string, Json | undefined>>
-
 const formatValue = (value: Json | undefined): string => formatSetting(value ?? null)
 
 /** Whether two values of a setting are the same; the words of states and modes in any case. */
@@ -22,7 +20,7 @@ const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
  * @param sent the settings that were sent, by their keys
  * @param after the queue in the response; empty where the service returns none
  */
-export function describeUpdate(sent: Settings, before: JsonObject, after: JsonObject): readonly string[] {
+export function describeUpdate(sent: JsonObject, before: JsonObject, after: JsonObject): readonly string[] {
   const keys = Object.keys(sent).filter(key => sent[key] !== undefined)
   const others = Object.keys(after).filter(
     key =>
@@ -44,7 +42,7 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
 /** Names the command that sets what changed to its earlier values, as far as these can be set. */
 export async function suggestUndo(
   queue: Queue,
-  sent: Settings,
+  sent: JsonObject,
   before: JsonObject,
   { logger, settings }: Cli,
 ): Promise<void> {
