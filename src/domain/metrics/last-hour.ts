@@ -30,7 +30,7 @@ const histogramSeries = new Map<string, QueueHistogram>([
 ])
 
 const histogramOfState = (family: string, state = ''): QueueHistogram | undefined =>
-  family === 'mq_pr_state_duration_1h_seconds' && state !== '' ? `timeIn ${state.toLowerCase()}` : undefined
+  family === 'mq_pr_state_duration_1h_seconds' ? `timeIn ${state.toLowerCase()}` : undefined
 
 /** A cumulative bucket: `count` values were at most `bound`. */
 export interface Bucket {
@@ -81,19 +81,17 @@ export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
 }
 
 /**
- * Adds a sample to the sums of its queue; NaN and infinities are ignored. Returns false for a series whose
- * name, `queue_type` or `conclusion` is not known, or that does not name its branch.
+ * Adds a sample to the sums of its queue; NaN and infinities are ignored. Returns false for a series whose name or
+ * `queue_type` is not known, or that does not name its branch.
  */
 function addSample(queues: Map<string, QueueMetrics>, { name, labels, value }: Sample): boolean {
   const { repo, branch, queue_type: queueType = 'main', conclusion, le } = labels
   if (branch === undefined || !/^(?:main|bisection)$/.test(queueType)) return false
-  if (conclusion !== undefined && !/^(?:merged|failed|cancelled)$/.test(conclusion)) return false
   const [, family = '', part] = /^(.*)_(bucket|sum|count)$/.exec(name) ?? []
   const number = numberSeries.get(name) ?? numberSeries.get(`${name} ${conclusion}`)
   const histogram = histogramSeries.get(family) ?? histogramOfState(family, labels.state)
   const bound = part === 'bucket' ? parseNumber(le ?? '') : undefined
   if (number === undefined && histogram === undefined) return false
-  if (part === 'bucket' && bound === undefined) return false
 
   const key = JSON.stringify([repo, branch])
   const queue = queues.get(key) ?? { repo, branch, numbers: {}, bisecting: 0, histograms: {} }

@@ -5,6 +5,7 @@ import type { Cli } from '../../../command/command.ts'
 import { formatInteger, pluralize } from '../../../values/format.ts'
 import { maxWindow } from '../../../values/limits.ts'
 import { describeInWords } from '../../../values/time-range.ts'
+import { testTitle } from './columns.ts'
 import { type FailingTests, rangeOf, readFailingTests } from './read-tests.ts'
 
 interface FoundTest {
@@ -33,13 +34,13 @@ function createSearch(text: string) {
   const [byId, byName, byWords]: [FoundTest[], FoundTest[], FoundTest[]] = [[], [], []]
   return {
     take(test: JsonObject): void {
-      const [id, name = '', variant = ''] = ['id', 'name', 'variant'].map(key => getString(test, key))
+      const id = getString(test, 'id')
       if (id === undefined) return
-      const found = { id, name: variant === '' ? name : `${name} (${variant})` }
+      const found = { id, name: testTitle(test) ?? '' }
       if (isIdBeginning(text) && id.toLowerCase().startsWith(text.toLowerCase())) byId.push(found)
-      const searched = normalize(`${name} ${variant}`)
-      if ([name, found.name].some(printed => normalize(printed) === wanted)) byName.push(found)
-      else if (words.every(word => searched.includes(word))) byWords.push(found)
+      const title = normalize(found.name)
+      if ([title, normalize(getString(test, 'name') ?? '')].includes(wanted)) byName.push(found)
+      else if (words.every(word => title.includes(word))) byWords.push(found)
     },
     found: (): readonly FoundTest[] => [byId, byName, byWords].find(matches => matches.length > 0) ?? [],
   }
