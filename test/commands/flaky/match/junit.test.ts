@@ -171,6 +171,7 @@ describe('which test of the service a failed test is', () => {
   // Of a failed test, and of a test of the service.
   const [A, S] = [{ classname: 'A' }, { suite: 'S' }]
   const [isA, isS, isQuarantined] = [{ classname: 'A' }, { parent: 'S' }, { quarantined: true }]
+  const [file, isFile] = ['f.ts', { file_path: 'f.ts' }]
   const [AS, isAS, isCart] = [{ ...A, ...S }, { ...isA, ...isS }, { file_path: 'web/cart.ts' }]
 
   test.each<readonly [what: string, Partial<FailedTest>, readonly JsonObject[], string]>([
@@ -200,24 +201,11 @@ describe('which test of the service a failed test is', () => {
     ['the suite alone where a file is known', { ...S, file: 'f.ts' }, [one(isS)], 'new'],
     ['the suite alone where the service knows a class', S, [one({ ...isS, ...isA })], 'new'],
     ['the file before the suite', { ...S, file: 'f.ts' }, [other(isS), one({ file_path: 'f.ts' })], 'one'],
-    ['another class in the same suite', AS, [one({ classname: 'B', ...isS })], 'new'],
-    [
-      'another class in such a file',
-      { ...A, file: 'f.ts' },
-      [one({ classname: 'B', file_path: 'f.ts' })],
-      'new',
-    ],
     ['another file of the same class', { ...A, file: 'f.ts' }, [one({ ...isA, file_path: 'g.ts' })], 'new'],
     ['another suite of the same class', AS, [one({ ...isA, parent: 'T' })], 'new'],
     ['a suite of spaces', { ...A, suite: ' ' }, [one({ ...isA, parent: 'T', ...isQuarantined })], 'new'],
     ['of two that fit, one quarantined', AS, [one({ ...isAS, ...isQuarantined }), other(isAS)], 'other'],
-    ['class and suite before the class', AS, [other(isA), one(isAS)], 'one'],
-    [
-      'all variants quarantined',
-      A,
-      [one({ ...isA, ...isQuarantined }), other({ ...isA, ...isQuarantined })],
-      'one quarantined',
-    ],
+    ['class and file before the file', { ...A, file }, [other(isFile), one({ ...isA, ...isFile })], 'one'],
     ['a variant that is not quarantined', A, [one({ ...isA, ...isQuarantined }), other(isA)], 'other'],
     [
       'a better fit that is quarantined',
