@@ -251,9 +251,7 @@ describe('what the checkout and the settings know', () => {
     broken: { repo: 'no repository' },
     empty: {},
   }
-  const files = {
-    [settingsFile]: JSON.stringify({ profiles }),
-  }
+  const files = { [settingsFile]: JSON.stringify({ profiles }) }
   const offered = async (line: string, setting: Setting = {}) => {
     const { out, requests } = await complete(line, { spawn: checkout, files, ...setting })
     expect(requests).toEqual([])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { checkout } from '../support/checkout.ts'
 import { mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const names = ['api', 'docs', 'gone', 'web']
@@ -22,17 +23,12 @@ function answer({ path, body }: Seen) {
   return { body: JSON.stringify({ state, branch: 'main', enqueuedPullRequests: [] }) }
 }
 
-/** A checkout with these remotes. */
-const checkout = (...addresses: readonly string[]): Setting => ({
+const withRemotes = (remotes: Readonly<Record<string, string>>): Setting => ({
   answer,
-  spawn: (_, args) => ({
-    code: 0,
-    out: args.includes('remote')
-      ? addresses.map((address, index) => `r${index}\t${address} (fetch)\n`).join('')
-      : '',
-  }),
+  spawn: checkout({ remotes }),
 })
-const two = checkout('https://github.com/acme/api', 'https://ghe.example.com/acme/web')
+const ghe = 'https://ghe.example.com/acme/web'
+const two = withRemotes({ origin: 'https://github.com/acme/api', ghe })
 
 const sent = (requests: readonly Seen[], operation: string) =>
   requests.flatMap(({ path, body }) => {
@@ -61,7 +57,7 @@ test.each(['queue check --all', 'queue explain --all', 'queue wait --all', 'queu
 )
 
 test.each([
-  ['no host', checkout(), '', 'github.com'],
+  ['no host', withRemotes({}), '', 'github.com'],
   ['a repository that was typed', two, ' -R github.com/acme/web', 'github.com'],
 ])('with %s, no other host is asked', async (_, setting, typed, host) => {
   const { requests } = await mergeq(`queue pause --all --yes${typed}`, setting)
@@ -69,7 +65,7 @@ test.each([
 })
 
 test('in a checkout of another host, queues at github.com are found, too', async () => {
-  const { requests } = await mergeq('queue pause --all --yes', checkout('https://ghe.example.com/acme/web'))
+  const { requests } = await mergeq('queue pause --all --yes', withRemotes({ ghe }))
   expect(sent(requests, 'updateQueue')).toContain('github.com/api')
   expect(sent(requests, 'getQueue')[0]).toMatch(/^ghe/)
 })

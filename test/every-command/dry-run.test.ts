@@ -55,11 +55,7 @@ async function refusing(line: string, setting: Setting = {}) {
     // What begins to serve or to wait ends here.
     signal: AbortSignal.timeout(10_000),
     ...setting,
-    env: {
-      MERGEQ_CONFIG_DIR: '/config',
-      ...queueEnv,
-      ...setting.env,
-    },
+    env: { MERGEQ_CONFIG_DIR: '/config', ...queueEnv, ...setting.env },
   })
   return { ...outcome, changes }
 }

@@ -102,17 +102,9 @@ const testResults = ({ path, body }: Seen) => {
   const headers = { date: 'Mon, 05 Jan 2026 12:00:00 GMT' }
   if (path.endsWith('/getQueue')) return { headers, body: '{"state":"running","enqueuedPullRequests":[]}' }
   const { offset = 0, until } = JSON.parse(body)
-  const testingResults =
-    offset < 9
-      ? [
-          {
-            prNumber: offset,
-            testRunId: `r${offset}`,
-            endedAt: until,
-            outcome: offset % 2 === 0 ? 'failed' : 'passed',
-          },
-        ]
-      : []
+  const outcome = offset % 2 === 0 ? 'failed' : 'passed'
+  const result = { prNumber: offset, testRunId: `r${offset}`, endedAt: until, outcome }
+  const testingResults = offset < 9 ? [result] : []
   return { body: JSON.stringify({ testingResults, totalItems: 9 }) }
 }
 

@@ -120,11 +120,7 @@ describe('every suggested command of the screens and of the troubleshooting page
   )
 
   test.each([...new Set(lines)])('%s', async line => {
-    const where = {
-      ...queueEnv,
-      MERGEQ_PR: '7',
-    }
-    const env = { ...where, MERGEQ_CONFIG_DIR: '/config' }
+    const env = { ...queueEnv, MERGEQ_PR: '7', MERGEQ_CONFIG_DIR: '/config' }
     const { code, err } = await mergeq([...splitWords(line), '--dry-run'], { env })
     expect(err).not.toMatch(/^mergeq: unknown|usage/)
     expect(code).not.toBe(2)

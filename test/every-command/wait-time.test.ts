@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { bodyText } from '../../src/api/request.ts'
 import { startWaitTime } from '../../src/api/wait-time.ts'
-import type { CapturedResult, GitOptions } from '../../src/host/host.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
+import { checkout } from '../support/checkout.ts'
 import { allCommands } from '../support/commands.ts'
 import { virtualClock } from '../support/faulty-sandbox.ts'
 import { mergeq, noon, type Setting } from '../support/harness.ts'
@@ -94,17 +94,7 @@ const lines = [
 ]
 
 const push = { input: `refs/heads/fix ${commit} refs/heads/fix ${'3'.repeat(40)}\n` }
-/** git in a checkout of acme/web, whose remote has the pull request. */
-const checkout = (_: string, args: readonly string[]): CapturedResult => {
-  const words: Readonly<Record<string, string>> = {
-    'remote -v': 'origin\tgit@github.com:acme/web.git (fetch)\n',
-    'rev-parse': `${commit}\n`,
-    'symbolic-ref': 'refs/heads/fix-cart\n',
-    'ls-remote': `${commit}\trefs/pull/7/head\n`,
-  }
-  const known = Object.entries(words).find(([key]) => args.join(' ').includes(key))
-  return known === undefined ? { code: 1, out: '' } : { code: 0, out: known[1] }
-}
+const git = checkout({ head: commit, pr: 7 })
 
 /** Every command that has a limit for all that it does, with the options that set it. */
 const limitedCommands = allCommands.filter(
@@ -131,7 +121,7 @@ describe('the limit of a command is one for everything that it does, wherever th
     const { limited, most } = withLimit(line, seconds)
     const isHook = line.startsWith('guard')
     const settings: Setting[] = [{}, { terminal: true }, { terminal: true, redraws: true }]
-    for (const setting of settings.map(one => (isHook ? { ...one, ...push, spawn: checkout } : one)))
+    for (const setting of settings.map(one => (isHook ? { ...one, ...push, spawn: git } : one)))
       for (const isSlow of [false, true])
         for (let silentFrom = 0; silentFrom < 14; silentFrom++) {
           const { took, asked, err } = await runUntilSilence(limited, silentFrom, setting, isSlow)
@@ -153,8 +143,9 @@ describe('the limit of a command is one for everything that it does, wherever th
     const { limited, most } = withLimit(line, 4)
     const spawned: number[] = []
     const clock = virtualClock(noon)
-    const spawn: Setting['spawn'] = (program, args, { timeout = 0 }) => {
-      if (program === 'git') return checkout(program, args)
+    const spawn: Setting['spawn'] = (program, args, options) => {
+      if (program === 'git') return git(program, args, options)
+      const { timeout = 0 } = options
       spawned.push(timeout)
       clock.now += timeout
       return { code: 137, out: '', timedOut: true }
@@ -187,7 +178,7 @@ describe('the limit of a command is one for everything that it does, wherever th
       inputStaysOpen: true,
       clock,
       env: networkEnv,
-      spawn: checkout,
+      spawn: git,
     })
     expect((clock.now - noon) / 1_000).toBeLessThanOrEqual(most + 2)
     expect(code).toBe(line.startsWith('guard hook') ? 0 : 124)
@@ -195,23 +186,11 @@ describe('the limit of a command is one for everything that it does, wherever th
   })
 
   test.each(['pr wait', 'pr submit --wait', 'pr land'])('%s: the lookup of the pull request', async line => {
-    const words: Readonly<Record<string, string>> = {
-      'remote -v': 'origin\tgit@github.com:acme/web.git (fetch)\n',
-      'rev-parse HEAD': `${commit}\n`,
-      'symbolic-ref --quiet HEAD': 'refs/heads/fix-cart\n',
-    }
     const spawned: number[] = []
     for (const silentFrom of [0, 1]) {
-      const clock = { now: 0 }
-      const spawn = (
-        _: string,
-        args: readonly string[],
-        { timeout = 0 }: Partial<GitOptions>,
-      ): CapturedResult => {
-        const known = Object.entries(words).find(([key]) => args.join(' ').includes(key))
-        if (known !== undefined) return { code: 0, out: known[1] }
-        if (args.includes('ls-remote')) spawned.push(timeout)
-        clock.now += timeout
+      const spawn: Setting['spawn'] = (program, args, options) => {
+        if (!args.includes('ls-remote')) return git(program, args, options)
+        spawned.push(options.timeout ?? 0)
         return { code: 137, out: '', timedOut: true }
       }
       const result = await runUntilSilence(`${line} --timeout 4s`, silentFrom, { spawn })
@@ -272,13 +251,8 @@ test('the cancellation after a moved head has 30 s, also when the time is over; 
         bytes: new TextEncoder().encode(JSON.stringify(body)),
       }
     }
-    const ref = `${commit}\trefs/pull/7/head\n`
-    const spawn = (_: string, args: readonly string[]): CapturedResult =>
-      args.includes('ls-remote')
-        ? { code: 0, out: ref }
-        : { code: 0, out: args.includes('remote') ? 'origin\tgit@github.com:acme/web.git (fetch)\n' : '' }
     const line = `pr submit 7 --wait --match-head ${commit} --timeout 10s --json`
-    const { code, err } = await mergeq(line, { clock, env: networkEnv, spawn })
+    const { code, err } = await mergeq(line, { clock, env: networkEnv, spawn: git })
     expect(cancels[0]).toMatchObject({ limit: 30_000 })
     expect(code).toBe(isConfirmed ? 14 : 11)
     expect((clock.now - noon) / 1_000).toBeLessThanOrEqual(12 + 30)
@@ -305,7 +279,7 @@ describe('elsewhere, a typed --timeout limits each input, and nothing else does'
         inputStaysOpen: true,
         clock,
         env: networkEnv,
-        spawn: checkout,
+        spawn: git,
       })
       return { ...outcome, took: (clock.now - noon) / 1_000 }
     }

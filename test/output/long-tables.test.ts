@@ -42,10 +42,7 @@ describe('a long table', () => {
     expect(drawTable({ columns: testColumns, rows }, page).split('\n').at(-2)).toBe(
       'a much …  ✗ failed      1',
     )
-    const withIds = {
-      columns: [...columns(['name', { format: 'id' }]), ...testColumns.slice(1)],
-      rows,
-    }
+    const withIds = { columns: [...columns(['name', { format: 'id' }]), ...testColumns.slice(1)], rows }
     expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  ✗ failed      1')
   })
 })

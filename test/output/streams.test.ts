@@ -50,11 +50,7 @@ describe.concurrent('the spinner', () => {
       screen,
       redraws: true,
       terminal: true,
-      env: {
-        ...queueEnv,
-        TERM: 'xterm',
-        ...env,
-      },
+      env: { ...queueEnv, TERM: 'xterm', ...env },
       async answer(seen, index) {
         await new Promise(resolve => setTimeout(resolve, 350))
         if (!seen.path.includes('list-failing')) return good(seen)

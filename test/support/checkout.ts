@@ -51,6 +51,7 @@ export function checkout({
     ],
     [/ ls-remote /, () => (pr === undefined ? failed : ok(`${head}\trefs/pull/${pr}/head\n`))],
     [/ symbolic-ref --quiet HEAD$/, () => ok(`refs/heads/${branch}\n`)],
+    [/ symbolic-ref --short HEAD$/, () => ok(`${branch}\n`)],
     [
       / rev-parse --symbolic-full-name refs\/remotes\/(?<remote>[^/]+)\/HEAD$/,
       () => ok(`refs/remotes/${Object.keys(remotes)[0]}/main\n`),
