@@ -1,9 +1,9 @@
 import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { countRead } from '../../values/format.ts'
-import { keptDays, parseKeptRange } from '../../values/kept-range.ts'
 import { placeFieldsOf } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
+import { keptDays, parseKeptRange } from '../../values/time-range.ts'
 import { choice, integer, moment, type Type } from '../../values/types.ts'
 import {
   defineOperation,

@@ -8,8 +8,8 @@ import type { Cli } from '../../../command/command.ts'
 import { listFrom, readListOf } from '../../../command/lists.ts'
 import { isPassedCheck, readChecks, requiredStatuses } from '../../../domain/test-run.ts'
 import { joinTruncated, pluralize, shorten } from '../../../values/format.ts'
-import { keptDays } from '../../../values/kept-range.ts'
 import type { Queue } from '../../../values/repository.ts'
+import { keptDays } from '../../../values/time-range.ts'
 
 /** Checks the required statuses in the last `count` finished test runs before `now`, the time of the service. */
 export async function checkStatuses(queue: Queue, count: number, now: number, cli: Cli) {
