@@ -30,22 +30,29 @@ const failedRun = run({
   ],
 })
 
-/** A run that began so many minutes ago, and of whose required checks one has not reported. */
-const silentRun = (minutes: number) =>
-  run({
+/** The record of a pull request in a state; `listed` has the queue that lists it, too. */
+const at = (state: string, more: JsonObject = {}) => ({ record: record(state, more) })
+const listed = (state: string, queueState = 'RUNNING', more: JsonObject = {}, ...ahead: JsonObject[]) => ({
+  record: record(state),
+  queue: queue(queueState, [...ahead, entry(7, state)], more),
+})
+const [blocked, checking] = [{ gitHubMergeability: 'not_mergeable' }, { gitHubMergeability: 'in_progress' }]
+/** One that is tested, with a check in this state. */
+const tested = (state: string) => ({
+  ...at('TESTING'),
+  run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state }] }),
+})
+/** One whose run began so many minutes ago, and of whose required checks one has not reported. */
+const silentFor = (minutes: number, settings: JsonObject = {}) => ({
+  ...listed('TESTING', 'RUNNING', settings),
+  run: run({
     status: 'in_progress',
     createdAt: new Date(noon - minutes * 60_000).toISOString(),
     requiredStatuses: ['build', 'e2e'],
     checkSuites: [{ checkRuns: [{ name: 'build', status: 'COMPLETED', conclusion: 'SUCCESS' }] }],
-  })
-
-/** The record of a pull request in a state; `listed` has the queue that lists it, too. */
-const at = (state: string, more: JsonObject = {}) => ({ record: record(state, more) })
-const listed = (state: string, queueState = 'RUNNING', more: JsonObject = {}) => ({
-  record: record(state),
-  queue: queue(queueState, [entry(7, state)], more),
+  }),
 })
-const [blocked, checking] = [{ gitHubMergeability: 'not_mergeable' }, { gitHubMergeability: 'in_progress' }]
+const twoTested = [entry(5, 'TESTING'), entry(6, 'TESTING')]
 const targetless = { requiresImpactedTargets: true, hasImpactedTargets: false }
 const history = [
   { state: 'failure', failureCausingStatuses: [{ name: 'e2e' }], conflictCulprit: { prNumber: 5 } },
@@ -85,72 +92,28 @@ const rows: readonly Row[] = [
     'held: pending-failure, failing-checks, queue-paused',
     { ...at('pending_failure'), run: failedRun, queue: queue('PAUSED') },
   ],
-  [
-    'testing: testing, pending-checks',
-    {
-      ...at('TESTING'),
-      run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state: 'PENDING' }] }),
-    },
-  ],
+  ['testing: testing, pending-checks', tested('PENDING')],
   // A required check that never reported: news while the run is young, and the cause when it is old.
-  ...(
-    [
-      [10, {}, 'testing, missing-checks'],
-      [59, {}, 'testing, missing-checks'],
-      [61, {}, 'testing, check-not-reported'],
-      [61, { testingTimeoutMinutes: 300 }, 'testing, missing-checks'],
-      [16, { testingTimeoutMinutes: 30 }, 'testing, check-not-reported'],
-    ] as const
-  ).map(
-    ([minutes, settings, codes]) =>
-      [
-        `testing: ${codes}, position`,
-        { ...listed('TESTING', 'RUNNING', settings), run: silentRun(minutes) },
-      ] as const,
-  ),
-  // Both WAITING and REQUESTED: a manual approval is missing.
-  ...['WAITING', 'REQUESTED'].map(
-    state =>
-      [
-        'testing: testing, awaiting-approval',
-        {
-          ...at('TESTING'),
-          run: run({ status: 'in_progress', statusChecks: [{ context: 'deploy', state }] }),
-        },
-      ] as const,
-  ),
+  ['testing: testing, missing-checks, position', silentFor(10)],
+  ['testing: testing, missing-checks, position', silentFor(59)],
+  ['testing: testing, check-not-reported, position', silentFor(61)],
+  ['testing: testing, missing-checks, position', silentFor(61, { testingTimeoutMinutes: 300 })],
+  ['testing: testing, check-not-reported, position', silentFor(16, { testingTimeoutMinutes: 30 })],
+  // A manual approval is missing.
+  ['testing: testing, awaiting-approval', tested('WAITING')],
+  ['testing: testing, awaiting-approval', tested('REQUESTED')],
   // Testing in a paused queue: the run goes on.
   ['testing: testing, queue-paused, position', listed('TESTING', 'PAUSED')],
   [
     'waiting: tests-passed, queue-draining, position',
-    {
-      ...at('TESTS_PASSED'),
-      queue: queue('DRAINING', [entry(5, 'TESTING'), entry(7, 'TESTS_PASSED')]),
-    },
+    listed('TESTS_PASSED', 'DRAINING', {}, entry(5, 'TESTING')),
   ],
   ['blocked: queue-paused, tests-passed, position', listed('TESTS_PASSED', 'PAUSED')],
-  [
-    'waiting: pending, position, no-free-slot',
-    {
-      ...at('PENDING'),
-      queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')]),
-    },
-  ],
+  ['waiting: pending, position, no-free-slot', listed('PENDING', 'RUNNING', {}, ...twoTested)],
   // One more could be tested.
-  [
-    'waiting: pending, position',
-    { ...at('PENDING'), queue: queue('RUNNING', [entry(5, 'TESTING'), entry(7, 'PENDING')]) },
-  ],
+  ['waiting: pending, position', listed('PENDING', 'RUNNING', {}, entry(5, 'TESTING'))],
   // As many are under test, but a batch of several is one test run.
-  [
-    'waiting: pending, position, batching',
-    {
-      ...at('PENDING'),
-      queue: queue('RUNNING', [entry(5, 'TESTING'), entry(6, 'TESTING'), entry(7, 'PENDING')], {
-        batch: true,
-      }),
-    },
-  ],
+  ['waiting: pending, position, batching', listed('PENDING', 'RUNNING', { batch: true }, ...twoTested)],
   [
     'waiting: pending, position, lower-priority',
     {

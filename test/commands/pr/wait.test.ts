@@ -350,22 +350,22 @@ describe('`pr wait` of several pull requests', () => {
         .join(),
     )
 
-  test('reads one queue a round, and those that are not in it 50 at a time', async () => {
-    const { code, asked } = await runWithHistory(waitForAll, { pulls })
-    expect(code).toBe(0)
+  const alone = '1,1,50 1,0,50 1,0,0 1,0,0 1,0,60'
+  test.each<[string, number | undefined, string, number]>([
     // At the end 60 are not in it.
-    expect(countRounds(asked).join(' ')).toBe('1,1,0 1,1,0 1,0,0 1,0,0 1,2,0')
-    expect(asked).toHaveLength(9)
-  })
-
-  test.each([404, 400])('asks for each alone once a service answered %i for several', async status => {
+    ['one queue a round, and others 50 at a time', undefined, '1,1,0 1,1,0 1,0,0 1,0,0 1,2,0', 9],
+    ['each alone once a service answered 404 for several', 404, alone, 166],
+    ['each alone once a service answered 400 for several', 400, alone, 166],
+  ])('reads %s', async (_, status, rounds, count) => {
     const { code, asked } = await runWithHistory(waitForAll, {
       pulls,
-      fault: (_, operation) => (operation === 'getSubmittedPullRequests' ? { status } : undefined),
+      fault: (_, operation) => (status && operation === 'getSubmittedPullRequests' ? { status } : undefined),
     })
-    expect(code).toBe(0)
-    expect(countRounds(asked).join(' ')).toBe('1,1,50 1,0,50 1,0,0 1,0,0 1,0,60')
-    expect(asked).toHaveLength(166)
+    expect({ code, rounds: countRounds(asked).join(' '), count: asked.length }).toEqual({
+      code: 0,
+      rounds,
+      count,
+    })
   })
 
   test('reads alone of whom the answer for several does not tell all', async () => {
