@@ -68,23 +68,17 @@ describe('the estimate of `pr explain`', () => {
   const metrics = (merged: number) => ({
     body: `mq_pr_conclusions_1h_total{repo="acme/web",branch="main",conclusion="merged"} ${merged}\n`,
   })
-  const read = async (state: string, merged: number, setting: Setting = {}) =>
-    explain(
-      setting.terminal === true ? '7' : '7 --json',
-      {
-        getSubmittedPullRequest: json(record('PENDING')),
-        getQueue: json(queue(state, listed)),
-        getMergeQueueMetrics: metrics(merged),
-      },
-      setting,
-    )
+  const read = (state: string, merged: number, flags = '--json') =>
+    explain(`7 ${flags}`, {
+      getSubmittedPullRequest: json(record('PENDING')),
+      getQueue: json(queue(state, listed)),
+      getMergeQueueMetrics: metrics(merged),
+    })
 
   test('is its place in the queue by the merges of the last hour', async () => {
-    const { out } = await read('RUNNING', 12)
-    const { estimate } = JSON.parse(out)
+    const { estimate } = JSON.parse((await read('RUNNING', 12)).out)
     expect(estimate).toEqual({ ahead: 20, mergedLastHour: 12, seconds: 6_300, at: expect.any(String) })
-    const { out: drawn } = await read('RUNNING', 12, { terminal: true, columns: 120 })
-    expect(drawn).toMatch(
+    expect((await read('RUNNING', 12, '-o table')).out.replaceAll(/\s+/g, ' ')).toMatch(
       /Time to merge: 20 ahead; 12 merged in the last hour: about 1h45m \(\d\d:\d\d UTC\)\./,
     )
   })
