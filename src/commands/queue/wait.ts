@@ -6,7 +6,7 @@ import { exitCodeOf, type MergeqError, mostSevere, toMergeqError } from '../../b
 import { getArray, type JsonObject } from '../../base/json.ts'
 import { type Cli, command, drawsResults, timeOfWait } from '../../command/command.ts'
 import { reportErrors, withResource } from '../../command/each.ts'
-import { option } from '../../command/inputs.ts'
+import { type OptionValues, option } from '../../command/inputs.ts'
 import { explainNotFound } from '../../command/send.ts'
 import { queueInput, setOf } from '../../command/values.ts'
 import { waitInputs, waitTimeLimit } from '../../command/wait-inputs.ts'
@@ -144,16 +144,6 @@ const errorsOf = (results: readonly Ended[], cli: Cli): Promise<readonly MergeqE
     }),
   )
 
-/** Times are in milliseconds. */
-interface QueueWait {
-  readonly queues: readonly Queue[]
-  readonly until: QueueCondition
-  readonly interval: number | 'auto'
-  readonly giveUpAfter: number
-  /** Returns what a person calls a queue. */
-  nameOf(queue: Queue): string
-}
-
 /** The time between two readings for each queue, with the interval `auto`, in milliseconds. */
 const timePerQueue = 250
 
@@ -162,7 +152,9 @@ const timePerQueue = 250
  * only when a signal interrupts the command.
  */
 async function waitForQueues(
-  { queues, until, interval, giveUpAfter, nameOf }: QueueWait,
+  queues: readonly Queue[],
+  nameOf: (queue: Queue) => string,
+  { until, interval, giveUpAfter }: OptionValues<typeof queueWaitInputs>,
   cli: Cli,
 ): Promise<readonly Ended[]> {
   const { host, logger } = cli
@@ -262,12 +254,13 @@ export const definition = command({
     'mergeq queue wait --until empty --json',
     'mergeq queue wait -f queues/ --timeout 30m',
   ],
-  async run({ queue: place, file, until, interval, giveUpAfter }, cli) {
+  async run(values, cli) {
+    const { queue: place, file, until } = values
     if (cli.options.dryRun) return printSelection({ queue: place, file }, cli)
     const found = place === undefined ? await selectQueuesToWait(file, cli) : [{ queue: place }]
     const queues = found.map(({ queue }) => queue)
     const nameOf = (queue: Queue) => (place === undefined ? queueName(queue) : queue.targetBranch)
-    const results = await waitForQueues({ queues, until, interval, giveUpAfter, nameOf }, cli)
+    const results = await waitForQueues(queues, nameOf, values, cli)
     for (const each of results) {
       if (each.end.outcome === 'pending' && cli.results !== 'screen')
         await cli.logger.warn(

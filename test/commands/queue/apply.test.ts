@@ -3,7 +3,6 @@ import type { JsonObject } from '../../../src/base/json.ts'
 import { liveSettings, settingsDigest } from '../../../src/commands/queue/shared/files/queue-file.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
 import {
-  bodiesOf,
   fileOfRepository,
   filesOf40Repositories,
   live,
@@ -153,22 +152,6 @@ describe('a queue as code', () => {
     const again = await story.mergeq('queue apply -f q.yaml', setting)
     expect(again.out).toContain('is up to date.')
     expect(again.err).not.toContain('To undo')
-  })
-})
-
-describe('what is sent', () => {
-  test('apply sends one update with the differences only, and nothing the second time', async () => {
-    const answer = queueThat()
-    const setting = withFile('settings:\n  mode: single\n  concurrency: 5\n  batch: true\n', { answer })
-    const first = await mergeq(`queue apply -f q.yaml --yes ${where}`, setting)
-    expect(first.code).toBe(0)
-    expect(namesOf(first.requests)).toEqual(['getQueue', 'updateQueue', 'getQueue'])
-    const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-    expect(bodiesOf(first.requests, 'updateQueue')).toEqual([
-      { repo, targetBranch: 'main', concurrency: 5, batch: true },
-    ])
-    const second = await mergeq(`queue apply -f q.yaml --yes ${where}`, setting)
-    expect({ code: second.code, names: namesOf(second.requests) }).toEqual({ code: 0, names: ['getQueue'] })
   })
 })
 

@@ -46,14 +46,6 @@ describe('`queue runs`', () => {
     })
   })
 
-  test('asks for the same range on every page, by the clock of the service', async () => {
-    const { code, pages, err } = await runs('--page-size 2', service(5), { now: noon + 7_200_000 })
-    expect(code, err).toBe(0)
-    expect(pages.map(({ offset, since, until }) => [offset, since, until])).toEqual(
-      [undefined, 2, 4].map(offset => [offset, '2026-01-04T12:00:00.000Z', '2026-01-05T12:00:00.000Z']),
-    )
-  })
-
   test('reads on after a short page, and without totals until a page is empty', async () => {
     const short = await runs(
       '--page-size 2',

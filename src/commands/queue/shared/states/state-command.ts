@@ -73,11 +73,8 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
   if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
 }
 
-async function changeAllStates(
-  cli: Cli,
-  state: SettableState,
-  { file, record: path, yes }: StateOptions,
-): Promise<number> {
+async function changeAllStates(cli: Cli, state: SettableState, options: StateOptions): Promise<number> {
+  const { file, record: path, yes } = options
   requireAnswer(yes, cli)
   const { dryRun } = cli.options
   const record = await openRecordFile(dryRun ? undefined : path, cli)
@@ -125,7 +122,7 @@ async function changeAllStates(
   for (const text of limit) await cli.logger.info(text)
   try {
     const { hasChanged, report } = await changeStates(cli, items, change, note)
-    if (hasChanged) await suggestReturn(cli, { record: path, file })
+    if (hasChanged) await suggestReturn(options, cli)
     return await report()
   } finally {
     if (refused.size > 0) {
@@ -143,10 +140,7 @@ function recordAdvice(state: SettableState, record: string | undefined): readonl
     : []
 }
 
-async function suggestReturn(
-  cli: Cli,
-  { record, file }: { readonly record?: string | undefined; readonly file?: string | undefined },
-): Promise<void> {
+async function suggestReturn({ record, file }: StateOptions, cli: Cli): Promise<void> {
   if (cli.messages !== 'person') return
   const { commandLine } = cli.settings
   if (record !== undefined) {

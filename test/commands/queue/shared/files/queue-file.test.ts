@@ -2,20 +2,21 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { queueFileSchema } from '../../../../../scripts/generate/queue-file-schema.ts'
-import { isSameSetting } from '../../../../../src/api/operations/queue-settings.ts'
-import { stringifyJson } from '../../../../../src/base/json.ts'
+import { isObject, type JsonObject, parseJson, stringifyJson } from '../../../../../src/base/json.ts'
 import {
   differences,
-  liveSettings,
   parseQueueFile,
-  readSetting,
   settingNames,
   settingsDigest,
   updateBody,
 } from '../../../../../src/commands/queue/shared/files/queue-file.ts'
 import { parseYaml, writeYaml } from '../../../../../src/commands/queue/shared/files/yaml.ts'
 import { anyCharacter } from '../../../../support/any-character.ts'
-import { asJsonObject, someSettings } from '../../../../support/queue-settings.ts'
+
+const asJsonObject = (value: unknown): JsonObject => {
+  const json = parseJson(JSON.stringify(value))
+  return isObject(json) ? json : {}
+}
 
 const read = (text: string) => parseQueueFile(parseYaml(text, 'q.yaml'), 'q.yaml')
 
@@ -142,20 +143,9 @@ describe('the settings of a queue and of a file', () => {
     expect(updateBody(differences({ ...live, concurrency: 5 }, file), file)).toEqual({ batch: true })
   })
 
-  test('exported settings have no differences, and the digest does not depend on the order', async () => {
-    await fc.assert(
-      fc.asyncProperty(someSettings, async settings => {
-        const { settings: exported, unsettable } = liveSettings(asJsonObject(settings), true)
-        expect(unsettable).toEqual([])
-        expect(differences(exported, exported)).toEqual([])
-        for (const [key, one] of Object.entries(exported))
-          expect(isSameSetting(key, readSetting(key, one ?? null), one ?? null)).toBe(true)
-        const turned = Object.fromEntries(Object.entries(exported).reverse())
-        expect(await settingsDigest(turned)).toBe(await settingsDigest(exported))
-        expect(await settingsDigest({ ...exported, concurrency: 77, extra: 1 })).not.toBe(
-          await settingsDigest(exported),
-        )
-      }),
-    )
+  test('the digest does not depend on the order of keys', async () => {
+    const digest = await settingsDigest({ batch: true, futureThing: { a: 1, b: 2 } })
+    expect(await settingsDigest({ futureThing: { b: 2, a: 1 }, batch: true })).toBe(digest)
+    expect(await settingsDigest({ futureThing: { b: 2, a: 1 }, batch: false })).not.toBe(digest)
   })
 })
