@@ -250,11 +250,7 @@ export function resolveSettings(
       return undefined
     }
     const read = async <N extends SettingKey>(among: readonly Source[], name: N) => {
-      // A profile is not chosen by what it contains.
-      const ofProfile = allSources.filter(
-        source => explicitSources.includes(source) || source.name === 'default',
-      )
-      const resolved = await search(name === 'profile' ? ofProfile : among, name)
+      const resolved = await search(among, name)
       return resolved === undefined ? undefined : parseSetting(name, resolved)
     }
     const config: Config = {
