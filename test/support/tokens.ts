@@ -1,6 +1,10 @@
 import type { Answer, Seen } from './harness.ts'
 
 export const token = 'tok_4f2a9c1e77d0b6aa'
+export const otherToken = 'tok_b1d85e03c62f49bb'
+
+/** The origin of the hosted service, for which a token is stored by default. */
+export const hosted = 'https://api.trunk.io'
 
 /** The ways in which a token can be read out of a text; none is what every test wants. */
 export function encodingsFound(text: string, secret: string): readonly string[] {

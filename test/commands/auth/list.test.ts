@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { file, mergeSettings, stored } from '../../support/settings-sources.ts'
-import { encodingsFound, token } from '../../support/tokens.ts'
+import { encodingsFound, hosted, token } from '../../support/tokens.ts'
 
-const hosted = 'https://api.trunk.io'
 const own = 'https://mq.test'
 const noToken: Setting = { env: { MERGEQ_TOKEN: undefined } }
 const settings = mergeSettings(

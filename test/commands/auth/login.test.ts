@@ -4,10 +4,15 @@ import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Seen, type Service, type Setting, serveScript } from '../../support/harness.ts'
 import { done, openHome } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { echoesToken, encodingsFound, takesToken, token } from '../../support/tokens.ts'
+import {
+  echoesToken,
+  encodingsFound,
+  hosted,
+  otherToken as other,
+  takesToken,
+  token,
+} from '../../support/tokens.ts'
 
-const other = 'tok_b1d85e03c62f49bb'
-const hosted = 'https://api.trunk.io'
 const queueGet = 'queue get -R acme/web -b main'
 const login = 'auth login --with-token'
 

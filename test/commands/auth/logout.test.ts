@@ -4,10 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { mergeq } from '../../support/harness.ts'
 import { done, openHome } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { encodingsFound, token } from '../../support/tokens.ts'
-
-const other = 'tok_b1d85e03c62f49bb'
-const hosted = 'https://api.trunk.io'
+import { encodingsFound, hosted, otherToken as other, token } from '../../support/tokens.ts'
 
 const root = temporaryFolder('mergeq-logout-')
 const open = () => openHome(root)

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq, type Setting } from '../../support/harness.ts'
 import { file, mergeSettings, runningQueue, stored } from '../../support/settings-sources.ts'
-import { encodingsFound, token } from '../../support/tokens.ts'
+import { encodingsFound, hosted, otherToken as other, token } from '../../support/tokens.ts'
 
-const other = 'tok_b1d85e03c62f49bb'
-const hosted = 'https://api.trunk.io'
 const noToken: Setting = { env: { MERGEQ_TOKEN: undefined } }
 
 describe('`auth status`', () => {

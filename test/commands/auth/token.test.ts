@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { mergeSettings, profiles, runningQueue, stored } from '../../support/settings-sources.ts'
-import { encodingsFound, token } from '../../support/tokens.ts'
+import { encodingsFound, hosted, otherToken as other, token } from '../../support/tokens.ts'
 
-const other = 'tok_b1d85e03c62f49bb'
-const hosted = 'https://api.trunk.io'
 const queueGet = 'queue get -R acme/web -b main'
 const prWait = 'pr wait 7 -R acme/web -b main'
 

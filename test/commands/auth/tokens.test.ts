@@ -9,10 +9,15 @@ import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, type Service, type Setting, serveScript } from '../../support/harness.ts'
 import { file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { echoesToken, encodingsFound, takesToken, token } from '../../support/tokens.ts'
+import {
+  echoesToken,
+  encodingsFound,
+  hosted,
+  otherToken as other,
+  takesToken,
+  token,
+} from '../../support/tokens.ts'
 
-const other = 'tok_b1d85e03c62f49bb'
-const hosted = 'https://api.trunk.io'
 const where = '-R acme/web -b main'
 const queueGet = `queue get ${where}`
 const login = 'auth login --with-token'
