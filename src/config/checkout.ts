@@ -15,27 +15,10 @@ import {
   type Remote,
   remoteOf,
 } from './git.ts'
-import type { CheckoutLookup } from './missing-pull-request.ts'
 import { type ResolvedValue, type SettingKey, toResolvedValue } from './setting-definitions.ts'
 import { type CommitLookup, choose, type SourceContext } from './source-context.ts'
 
 const fullHash = /^(?:[\da-f]{40}|[\da-f]{64})$/
-
-/**
- * Returns the commits that begin with some digits, or why git cannot tell. A branch or tag whose name looks like a
- * commit is not read: `--disambiguate` lists objects (git-rev-parse(1)), trees and tags among them.
- */
-async function listCommits(host: ServiceHost, digits: string): Promise<readonly string[] | string> {
-  const list = ['rev-parse', `--disambiguate=${digits}`]
-  const objects = await gitOutput(host, ...list)
-  if (objects === undefined) return (await explainGit(host, ...list)) ?? 'git lists no objects'
-  const commits: string[] = []
-  for (const object of objects.split('\n').filter(line => fullHash.test(line))) {
-    const type = await gitOutput(host, '--no-replace-objects', 'cat-file', '-t', object)
-    if (type?.trim() === 'commit') commits.push(object)
-  }
-  return commits
-}
 
 /** Returns the remotes that may name the repository: `origin` and `upstream`, else the only one. */
 function usualRemotes(remotes: readonly Remote[]): readonly Remote[] {
@@ -65,6 +48,20 @@ async function findChosen(host: ServiceHost, remotes: readonly Remote[]): Promis
     },
   )
   return first === undefined || others.some(other => !isSameRepository(other, first)) ? undefined : first
+}
+
+/** What a git checkout says about its pull request, if no pull request was found by its commit. */
+export interface CheckoutLookup {
+  /** Why the checkout names neither a commit nor a branch; without a full stop. */
+  readonly problem?: string
+  readonly commit?: string | undefined
+  /** Why no pull request was found by the commit; without a full stop. */
+  readonly commitProblem?: string | undefined
+  readonly isCiJob?: boolean
+  /** The current branch; undefined if HEAD is detached. */
+  readonly branch?: string | undefined
+  /** How many commits of the current branch are not pushed. */
+  readonly unpushed: number
 }
 
 /** Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"); nothing outside of one. */
@@ -187,12 +184,23 @@ export function openCheckout(context: SourceContext) {
       if (commit !== undefined) return { commit }
       return { problem: (await explainGit(host, 'rev-parse', 'HEAD')) ?? 'git names no commit of HEAD' }
     },
+    /**
+     * Returns the commit that begins with some digits. A branch or tag whose name looks like a commit is not read:
+     * `--disambiguate` lists objects (git-rev-parse(1)), trees and tags among them.
+     */
     async findCommit(digits: string): Promise<CommitLookup> {
-      const commits = await listCommits(host, digits)
-      if (typeof commits === 'string') return { problem: commits }
-      const [commit, ...others] = commits
+      const list = ['rev-parse', `--disambiguate=${digits}`]
+      const objects = await gitOutput(host, ...list)
+      if (objects === undefined)
+        return { problem: (await explainGit(host, ...list)) ?? 'git lists no objects' }
+      const commits: string[] = []
+      for (const object of objects.split('\n').filter(line => fullHash.test(line))) {
+        const type = await gitOutput(host, '--no-replace-objects', 'cat-file', '-t', object)
+        if (type?.trim() === 'commit') commits.push(object)
+      }
+      const [commit] = commits
       if (commit === undefined) return { problem: `the checkout has no commit that begins with ${digits}` }
-      return others.length === 0
+      return commits.length === 1
         ? { commit }
         : { problem: `the checkout has ${commits.length} commits that begin with ${digits}` }
     },

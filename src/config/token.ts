@@ -187,23 +187,18 @@ export async function findTokenSource(
   const hasOthers = storedOrigins.length > 0
   const words = ['auth', 'login', ...(hasOthers ? ['--base-url', baseUrl] : []), ...profileWords(profile)]
   const login = isOption ? '.' : `, or run: ${joinCommandLine(words)}`
-  if (hasOthers)
-    throw new MergeqError(
-      'auth',
-      `No token is stored for ${owner}, only for ${storedOrigins.join(', ')}.${note}`,
-      {
-        hint: `A stored token is sent only to its own origin. Set ${tokenName}${login}`,
-      },
-    )
   const isDefault = profile === 'default'
   const isNew = isDefault && !isOption && !isContinuousIntegration(env)
-  throw new MergeqError(
-    'auth',
-    `No API token was found${isDefault ? '' : ` for profile ${profile}`}.${note}`,
-    {
-      hint: `Set ${tokenName} to an API token of your organization${login}${isNew ? `\n${tryHint}` : ''}`,
-    },
-  )
+  const [problem, hint] = hasOthers
+    ? [
+        `No token is stored for ${owner}, only for ${storedOrigins.join(', ')}.`,
+        `A stored token is sent only to its own origin. Set ${tokenName}${login}`,
+      ]
+    : [
+        `No API token was found${isDefault ? '' : ` for profile ${profile}`}.`,
+        `Set ${tokenName} to an API token of your organization${login}${isNew ? `\n${tryHint}` : ''}`,
+      ]
+  throw new MergeqError('auth', `${problem}${note}`, { hint })
 }
 
 interface TokenReaderOptions {

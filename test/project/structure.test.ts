@@ -24,7 +24,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   // What settings, messages and redaction can do, which the caller of the service gives.
   api: ['domain', 'values', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
   // What needs several requests; a single one knows nothing of it.
-  'api/reads': ['api', 'config types', 'config/missing-pull-request', 'domain', 'values', ...base],
+  'api/reads': ['api', 'config types', 'domain', 'values', ...base],
   // Topics: rules and reads, for commands and library. They print nothing.
   wait: ['api', 'domain', 'values', ...base],
   explain: ['api', 'config types', 'domain', 'values', 'output/styled-text', ...base],

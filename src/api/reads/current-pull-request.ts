@@ -1,5 +1,5 @@
 import { failureOrThrow, isPassing, MergeqError, usageError } from '../../base/errors.ts'
-import { missingPullRequestError } from '../../config/missing-pull-request.ts'
+import type { CheckoutLookup } from '../../config/checkout.ts'
 import type { Config } from '../../config/settings.ts'
 import { pluralize } from '../../values/format.ts'
 import type { Queue } from '../../values/repository.ts'
@@ -87,3 +87,31 @@ async function readNumber(
   if (record === undefined) return undefined
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
 }
+
+/**
+ * Returns the usage error for a request without a pull request: what was tried, why it failed, and what to do.
+ *
+ * @param branchProblem why no pull request was found by the branch; without a full stop
+ * @param advice how to give a pull request, as a sentence
+ */
+function missingPullRequestError(
+  { problem, commit, commitProblem, branch, isCiJob }: CheckoutLookup,
+  branchProblem: string | undefined,
+  advice: string,
+): MergeqError {
+  const subject = branch === undefined ? commit && `commit ${commit.slice(0, 7)}` : `branch ${branch}`
+  const reasons = [
+    isCiJob ? 'the CI job has no pull request number' : undefined,
+    problem,
+    commitProblem,
+    branchProblem,
+  ].flatMap(reason => (reason === undefined ? [] : [`${toSentenceCase(reason)}.`]))
+  return usageError(
+    subject === undefined ? 'No pull request was given.' : `No pull request was found for ${subject}.`,
+    [...reasons, `MERGEQ_PR is not set. ${advice}`].join('\n'),
+  )
+}
+
+/** The names of programs keep their case. */
+const toSentenceCase = (text: string): string =>
+  text.startsWith('git ') ? text : `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
