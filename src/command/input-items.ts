@@ -134,7 +134,8 @@ async function parsePullRequestItems(text: string): Promise<readonly PullRequest
   const document = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
   if (document !== undefined) return recordsOf(document).flatMap(itemOf)
   const lines = linesOf(text)
-  const [header = ''] = lines
+  // A program that saved the file again may have put the names into quotes.
+  const header = lines[0]?.replaceAll('"', '') ?? ''
   if (header === fieldsHeader) return recordsOfFields(await parseCsv(text)).flatMap(itemOf)
   if (isCsvHeader(header)) return (await parseCsv(text)).map(recordOfCells).flatMap(itemOf)
   return lines.flatMap(line => {

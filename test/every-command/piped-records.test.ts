@@ -154,6 +154,11 @@ describe('what a record says', () => {
     })
   })
 
+  test('CSV that another program saved again, with everything in quotes', async () => {
+    const input = '"prNumber","state","targetBranch"\r\n"7","FAILED","release"\r\n'
+    expect(await cancelled(input)).toMatchObject({ sent: ['acme/web release 7'] })
+  })
+
   test('a branch that was typed and another one in a record are exit code 2', async () => {
     const input = JSON.stringify({ ...elsewhere, pr: 7 })
     expect(await cancelled(input, '-b main')).toMatchObject({ code: 2, sent: [] })
