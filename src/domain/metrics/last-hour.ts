@@ -129,13 +129,13 @@ export interface Quantile {
 /** Returns a quantile as `histogram_quantile` of Prometheus does; undefined for an empty or unbounded histogram. */
 export function quantileOf(share: number, buckets: readonly Bucket[]): Quantile | undefined {
   const last = buckets.at(-1)
-  if (buckets.length < 2 || last?.bound !== Number.POSITIVE_INFINITY || !(last.count > 0)) return undefined
+  if (last?.bound !== Number.POSITIVE_INFINITY || !(last.count > 0)) return undefined
   const rank = share * last.count
   const index = buckets.findIndex(({ count }) => count >= rank)
   const bucket = buckets[index] ?? last
   const { bound: lower, count: countBelow } = buckets[index - 1] ?? { bound: 0, count: 0 }
   if (bucket === last) return { value: lower, between: [lower, last.bound] }
-  const fraction = bucket.count > countBelow ? (rank - countBelow) / (bucket.count - countBelow) : 0
+  const fraction = (rank - countBelow) / (bucket.count - countBelow)
   return { value: lower + (bucket.bound - lower) * fraction, between: [lower, bucket.bound] }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { numberText, type Sample } from '../../../src/domain/metrics/exposition.ts'
-import { quantileOf, summarizeMetrics } from '../../../src/domain/metrics/last-hour.ts'
+import { summarizeMetrics } from '../../../src/domain/metrics/last-hour.ts'
 import { bisection, main } from '../../support/metrics-text.ts'
 import { isRead, parseSamples } from '../../support/prometheus-text.ts'
 
@@ -140,33 +140,5 @@ describe('the text format of Prometheus', () => {
       'histogram',
       'summary',
     ])
-  })
-})
-
-describe('quantiles', () => {
-  const of = (share: number, ...counts: readonly (readonly [number, number])[]) =>
-    quantileOf(
-      share,
-      counts.map(([bound, count]) => ({ bound, count })),
-    )
-  const rest = Number.POSITIVE_INFINITY
-
-  test.each([
-    ['within a bucket', of(0.5, [60, 10], [300, 20], [rest, 20]), 60, [0, 60]],
-    ['between two bounds', of(0.75, [60, 10], [300, 20], [rest, 20]), 180, [60, 300]],
-    ['from 0 on', of(0.25, [60, 10], [300, 20], [rest, 20]), 30, [0, 60]],
-    ['above the highest bound', of(0.99, [60, 1], [300, 2], [rest, 100]), 300, [300, rest]],
-  ] as const)('%s', (_, found, value, between) => {
-    expect(found).toEqual({ value, between })
-  })
-
-  test('there is no quantile without observations, nor without a +Inf bucket', () => {
-    for (const found of [
-      of(0.5),
-      of(0.5, [60, 0], [rest, 0]),
-      of(0.5, [60, 10], [300, 20]),
-      of(0.5, [rest, 5]),
-    ])
-      expect(found).toBeUndefined()
   })
 })

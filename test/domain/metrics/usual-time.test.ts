@@ -17,11 +17,12 @@ const usual = (...parts: readonly string[]) =>
 const busy = histogram([0, 0, 0, 5, 15, 19, 20, 20, 20])
 
 describe('the usual time in the queue', () => {
-  // More about quantiles: exposition.test.ts.
   test.each([
     ['what half did not exceed, in milliseconds', busy, 1_350_000],
     ['the bound where half are in the highest bucket', histogram([0, 0, 0, 20, 20, 20, 20, 20, 40]), 900_000],
     ['nothing where all are in the highest', histogram([0, 0, 0, 0, 0, 0, 0, 0, 40]), undefined],
+    ['nothing without observations', histogram(Array(9).fill(0)), undefined],
+    ['nothing without a last bucket', busy.replace(/.*\+Inf.*\n/, ''), undefined],
     ['nothing of NaN', histogram(Array(9).fill('NaN')), undefined],
     [
       'borne by a bucket that is NaN or smaller than the one before it',
