@@ -109,10 +109,7 @@ const maxOption = option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than
   example: '10',
 })
 
-/**
- * Says what the gate has counted: `12 tests failed, over the limit of 10; 3 ignored by the baseline`. It is excused if it
- * passes because the service is unavailable.
- */
+/** Says what the gate has counted: `12 tests failed, over the limit of 10; 3 ignored by the baseline`. */
 function describeVerdict(
   { pages, isBroken }: ListEnd,
   { failing, max, baseline }: Pick<Infer<typeof verdictRecord>, 'failing' | 'max' | 'baseline'>,
@@ -178,7 +175,7 @@ export const definition = command({
 
     const failing = tests.length
     const isExceeded = failing > max
-    // A list that was cut does not show all failures.
+    // It passes although the service is unavailable. A list that was cut does not show all failures.
     const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage && end.pages === 0
     const ok = !isExceeded && (!isBroken || isExcused)
     const counts = { failing, max, baseline: ignored }

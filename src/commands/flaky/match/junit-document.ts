@@ -266,10 +266,7 @@ function countsSame(element: Element, failures: number, errors: number): boolean
   return isEachFailed && failures === errors && failures === element.failures
 }
 
-/**
- * CTest says `notrun` of a test that was skipped (`SKIP_RETURN_CODE=77`), but also of one that it could not run, and
- * then fails.
- */
+/** CTest says `notrun` of a test that was skipped (`SKIP_RETURN_CODE=77`), but also of one that it could not run. */
 function readSkipped(testCase: Element, { message = '', type }: Attributes): void {
   testCase.skippedCases = 1
   if (message === mayFailMessage) testCase.expectedFailure = 'not counted'

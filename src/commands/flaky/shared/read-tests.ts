@@ -26,10 +26,7 @@ export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
   complete,
 })
 
-/**
- * Throws the error of a signal, and the one because of which nothing could be read, unless it is an outage that is
- * tolerated.
- */
+/** Throws the error of a signal, and that because of which nothing could be read, unless an outage is tolerated. */
 export async function readFailingTests(
   cli: Cli,
   values: FailingTests,
