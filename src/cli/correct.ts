@@ -11,7 +11,6 @@ import {
   usageOf,
   type Words,
 } from './meant-line.ts'
-import { OtherWords } from './other-words.ts'
 import type { ParsedCommandLine } from './parse.ts'
 
 /** Returns the usage error of a command line; its hint is the line that was probably meant, or shows the usage. */
@@ -22,12 +21,11 @@ export async function createUsageError(
 ): Promise<MergeqError> {
   const { problem, path, command, words } = reading
   const usage = usageOf(path)
-  const known = await OtherWords.load(groups)
   switch (problem?.kind) {
     case undefined:
       throw new TypeError('nothing is wrong with this command line')
     case 'unknown-command': {
-      const hint = await hintForCommand(argv, reading, known)
+      const hint = await hintForCommand(argv, reading, groups)
       return usageError(
         `unknown command '${problem.word}'.`,
         hint ?? usage.replace('see the usage', 'list the commands'),
@@ -36,7 +34,7 @@ export async function createUsageError(
     case 'unknown-option': {
       const [option = ''] = problem.word.split('=')
       const isFlag = optionsOf(reading).some(({ name }) => name === option)
-      const hint = await askFor(argv, false, known)
+      const hint = await askFor(argv, false, groups)
       return usageError(isFlag ? `${option} takes no value.` : `unknown option '${option}'.`, hint)
     }
     case 'missing-value': {
@@ -56,14 +54,14 @@ export async function createUsageError(
       const shells = `Specify the shell: ${input?.choices?.join(', ')}.\nFor bash, run: source <(mergeq completion bash)`
       const pair = words.flatMap(word => word.split(/=(.*)/s, 2))
       const isPair = command?.command === 'config set' && pair.length === 2
-      const hint = isPair ? await askFor(replaceWords(argv, words, pair), true, known) : usage
+      const hint = isPair ? await askFor(replaceWords(argv, words, pair), true, groups) : usage
       return usageError(`missing required argument '${problem.argument}'.`, isShell ? shells : hint)
     }
     case 'extra-argument': {
       const { word } = problem
       // It may be a token.
       const isNamed = path[0] !== 'auth'
-      const hint = await askFor(argv, false, known)
+      const hint = await askFor(argv, false, groups)
       return usageError(`${isNamed ? `'${word}'` : 'The last argument'} is not expected here.`, hint)
     }
   }
@@ -76,6 +74,6 @@ export async function withMeantValues(
   reading: ParsedCommandLine,
   groups: readonly CommandGroup[],
 ): Promise<MergeqError> {
-  const hint = await askForValues(argv, reading, await OtherWords.load(groups))
+  const hint = await askForValues(argv, reading, groups)
   return hint === undefined ? error : new MergeqError(error.kind, error.message, { ...error.details, hint })
 }

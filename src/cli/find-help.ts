@@ -6,7 +6,7 @@ import { printsData } from '../output/output-formats.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { documentCommand } from './command-doc.ts'
 import { type HelpOptions, type Item, Layout } from './help-layout.ts'
-import { isSentence, isWord, OtherWords } from './other-words.ts'
+import { findCommand, isSentence, isWord, meaningOf, sentencesAbout, wordsIn } from './other-words.ts'
 import { parseCommandLine } from './parse.ts'
 import { renderTopic, topicItems, topics } from './topics.ts'
 
@@ -93,18 +93,17 @@ export async function findHelp(
   if (topic !== undefined) return { kind: 'topic', topic }
   const started = words.length > 2 ? undefined : findByStart(words, groups)
   if (started !== undefined) return { kind: 'command', path: started }
-  const known = await OtherWords.load(groups)
   const { path, words: unknown } = await parseCommandLine(words, groups)
-  const root = known.findCommand(path, unknown)
+  const root = findCommand(path, unknown, groups)
   const [word = ''] = words
   const isName = words.length > 1 || groups.some(({ commands }) => commands.some(each => each.name === word))
   // `copy` is known in a group only.
-  const inGroups = groups.map(group => group.name).filter(name => known.wordsIn([name]).includes(word))
-  const inGroup = root.isGuess && !isName ? known.find(inGroups, word) : undefined
+  const inGroups = groups.map(group => group.name).filter(name => wordsIn([name]).includes(word))
+  const inGroup = root.isGuess && !isName ? meaningOf(inGroups, word) : undefined
   const meant = inGroup ?? root.meant ?? ''
   const isGuess = root.isGuess && inGroup === undefined
   const isWhole = meant !== '' && meant !== 'none' && root.typed.length === words.length
-  const sentences = known.sentences(inGroup === undefined ? root.places : inGroups, words.at(-1) ?? '')
+  const sentences = sentencesAbout(inGroup === undefined ? root.places : inGroups, words.at(-1) ?? '')
   const sentence = [meant, ...sentences].find(each => !each.includes('<1>')) ?? ''
   if (isWhole && !isGuess && isSentence(sentence)) return { kind: 'text', text: `${sentence}\n` }
   const command =

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageError } from '../../src/cli/correct.ts'
-import { OtherWords } from '../../src/cli/other-words.ts'
+import { habits } from '../../src/cli/habits.ts'
 import { globalOptions, parseCommandLine, versionOption } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { expectUsageError } from '../support/command-checks.ts'
@@ -190,10 +190,9 @@ describe('a wrong value is answered with the right one', () => {
   })
 })
 
-test('habits name commands and options that exist', async () => {
-  const { rows } = await OtherWords.load(commandGroups)
-  expect(rows.length).toBeGreaterThan(150)
-  for (const [places, , meant] of rows) {
+test('habits name commands and options that exist', () => {
+  expect(habits.length).toBeGreaterThan(150)
+  for (const [places, , meant] of habits) {
     if (meant === '' || meant === 'none' || /^[A-Z]/.test(meant)) continue
     const [first = ''] = meant.split(' ')
     const command = places.replace(/,.*| ?\*/g, '')
@@ -210,9 +209,8 @@ test('habits name commands and options that exist', async () => {
   }
 })
 
-test('no word has two meanings in one place, but those of options', async () => {
-  const { rows } = await OtherWords.load(commandGroups)
-  const words = rows
+test('no word has two meanings in one place, but those of options', () => {
+  const words = habits
     .flatMap(([places, typed, meant]) =>
       places.split(', ').flatMap(place => typed.split(' ').map(word => ({ key: `${place} ${word}`, meant }))),
     )
