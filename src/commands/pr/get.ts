@@ -7,7 +7,7 @@ import { getNumber } from '../../base/json.ts'
 import { type Cli, command, drawsResults } from '../../command/command.ts'
 import { flag, type Input, option, paramInput } from '../../command/inputs.ts'
 import { forEach, isSheet, readForPerson, send, webPage } from '../../command/send.ts'
-import { paramsOf, pullRequests, setOf, webOption } from '../../command/values.ts'
+import { paramsOf, pullRequests, queueOfSettings, setOf, webOption } from '../../command/values.ts'
 import { isStacked } from '../../domain/stacks.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } from '../../output/view.ts'
@@ -27,9 +27,7 @@ const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
   async read(args, context) {
     const head = await headInput.read(args, context)
     if (head === undefined) return (await pullRequests.read(args, context)).map(each => ({ ...each, head }))
-    const repo = await context.settings.require('repo')
-    const targetBranch = await context.settings.require('targetBranch')
-    return [{ repo, targetBranch, pr: undefined, head }]
+    return [{ ...(await queueOfSettings(context.settings)), pr: undefined, head }]
   },
 }
 

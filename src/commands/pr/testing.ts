@@ -15,6 +15,7 @@ import {
   argsForPullRequest,
   pullRequestOf,
   pullRequestOption,
+  queueOfSettings,
   setOf,
   webOption,
 } from '../../command/values.ts'
@@ -42,7 +43,7 @@ import {
 import { columns } from '../../output/view.ts'
 import { elapsedSince, formatAge, shorten } from '../../values/format.ts'
 import { isPullRequestReference, urlOfPullRequest } from '../../values/pull-request.ts'
-import type { Repository } from '../../values/repository.ts'
+import type { Queue, Repository } from '../../values/repository.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -54,9 +55,7 @@ const runArgument: Definition = {
 
 const flagPullRequest = pullRequestOption('Find the test run of this pull request')
 
-interface WantedRun {
-  readonly repo: Repository
-  readonly targetBranch: string
+interface WantedRun extends Queue {
   readonly run: string | undefined
   readonly pr: number | undefined
 }
@@ -72,9 +71,8 @@ const wantedRun: Input<WantedRun> = {
       return { ...(await pullRequestOf(argsForPullRequest(args, word), context)), run: undefined }
     const id = run ?? (await context.settings.read('testRun'))
     if (id === undefined) return { ...(await context.currentPullRequest(args)), run: undefined }
-    const repo = await context.settings.require('repo')
-    const targetBranch = await context.settings.require('targetBranch')
-    return { repo, targetBranch, pr: undefined, run: runParam.type.parse(id) }
+    const queue = await queueOfSettings(context.settings)
+    return { ...queue, pr: undefined, run: runParam.type.parse(id) }
   },
 }
 

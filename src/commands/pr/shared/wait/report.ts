@@ -153,10 +153,10 @@ function createReporter(pullRequests: readonly PullRequest[], wait: Wait, cli: C
         void readActivity(cli.client(), first, metricsTime).then(activity => {
           usual = activity.usual
         })
-      return logger.withSpinner(
-        columns => waitLine(waiting(), wait, { now: serviceTime.now(), usual }, columns),
-        rounds,
-      )
+      return logger.withSpinner(columns => {
+        const times = { now: serviceTime.now(), elapsed: wait.time.elapsed(), usual }
+        return waitLine(waiting(), wait.options, times, columns)
+      }, rounds)
     },
 
     /** The result, as soon as those before it are printed; in a log, the failing checks and what holds it as well. */

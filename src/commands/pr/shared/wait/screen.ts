@@ -28,6 +28,7 @@ import {
   isPaused,
   missingState,
   type TrackedPullRequest,
+  type WaitOptions,
 } from '../../../../wait/wait-state.ts'
 
 /** Returns how long the state of a record has lasted, in milliseconds; NaN if that is not known. */
@@ -75,36 +76,27 @@ function countsOf(all: readonly TrackedPullRequest[]): Pieces {
  * Returns the line that a terminal shows during a wait: `#141 pending 47m, 3rd of 12, behind #131 (testing 4m), usually
  * 14m in the queue    waited 6m12s, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
  */
-export function liveLine(
+export function waitLine(
   all: readonly TrackedPullRequest[],
-  times: LineTimes & { readonly now: number },
+  { waitLimit, grace }: Pick<WaitOptions, 'waitLimit' | 'grace'>,
+  { now, elapsed, usual }: Pick<LineTimes, 'elapsed' | 'usual'> & { readonly now: number },
   columns: number,
 ): StyledLine {
   const [first, ...others] = all
   if (first === undefined) return ''
-  const parts = others.length === 0 ? partsOf(first, times.now) : [{ pieces: countsOf(all), rank: 0 }]
+  const parts = others.length === 0 ? partsOf(first, now) : [{ pieces: countsOf(all), rank: 0 }]
+  // Until a submission appears, the wait lasts no longer than --grace.
+  const isMissing = all.every(each => !each.seen.state && absenceOf(each) !== undefined)
+  const limit = isMissing ? Math.min(grace, waitLimit || grace) : waitLimit
   // A pull request that was neither seen nor submitted may never be in the queue: no usual time for it.
   const isUsual = all.some(isSeenOrSent)
   // A state that began with the wait has lasted as long.
-  const saysAge = others.length === 0 && Math.abs(stateAge(first.record, times.now) - times.elapsed) < 5_000
-  return withTimes(parts, { ...times, usual: isUsual ? times.usual : undefined, saysAge }, columns)
+  const saysAge = others.length === 0 && Math.abs(stateAge(first.record, now) - elapsed) < 5_000
+  return withTimes(parts, { elapsed, limit, usual: isUsual ? usual : undefined, saysAge }, columns)
 }
 
 const isSeenOrSent = ({ seen, attempt }: TrackedPullRequest): boolean =>
   seen.state !== undefined || attempt.sent !== undefined
-
-/** Returns the live line of a wait; `usual` is the usual time in the queue. */
-export function waitLine(
-  all: readonly TrackedPullRequest[],
-  { time, options: { waitLimit, grace } }: Wait,
-  { now, usual }: { readonly now: number; readonly usual: number | undefined },
-  columns: number,
-): StyledLine {
-  // Until a submission appears, the wait lasts no longer than --grace.
-  const isMissing = all.every(each => !each.seen.state && absenceOf(each) !== undefined)
-  const limit = isMissing ? Math.min(grace, waitLimit || grace) : waitLimit
-  return liveLine(all, { now, elapsed: time.elapsed(), limit, usual }, columns)
-}
 
 /** Returns what a wait is for, in a log: the state of a pull request, or how many of several are in which state. */
 export function describeWaiting(all: readonly TrackedPullRequest[]): string {

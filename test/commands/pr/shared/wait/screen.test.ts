@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../../../src/base/json.ts'
-import { liveLine } from '../../../../../src/commands/pr/shared/wait/screen.ts'
+import { waitLine } from '../../../../../src/commands/pr/shared/wait/screen.ts'
 import { plainText } from '../../../../../src/output/styled-text.ts'
 import { textWidth } from '../../../../../src/output/text-width.ts'
 import type { TrackedPullRequest } from '../../../../../src/wait/wait-state.ts'
@@ -27,17 +27,15 @@ describe('the live line of a wait', () => {
     state: string,
     { position, ...documents }: Pick<TrackedPullRequest, 'record' | 'queue'> & { position?: number } = {},
   ): TrackedPullRequest => ({ ...seenAs(pr, state, position), record: entry(pr, state), ...documents })
-  type Times = Parameters<typeof liveLine>[1]
-  const times: Times = {
-    now: noon,
-    elapsed: 372_000,
-    limit: 372_000 + 38 * minute,
-    usual: 14 * minute,
-  }
+  type Times = Omit<Parameters<typeof waitLine>[2], 'now'> & { readonly limit: number }
+  const times: Times = { elapsed: 372_000, limit: 372_000 + 38 * minute, usual: 14 * minute }
   const bare = { usual: undefined, limit: 0 }
   const queued = target(141, 'PENDING', { position: 3, queue })
-  const shown = (targets: readonly TrackedPullRequest[], columns = 200, more: Partial<Times> = {}) =>
-    plainText(liveLine(targets, { ...times, ...more }, columns))
+  const shown = (targets: readonly TrackedPullRequest[], columns = 200, more: Partial<Times> = {}) => {
+    const { limit, ...shown } = { ...times, ...more }
+    const options = { waitLimit: limit, grace: 90_000 }
+    return plainText(waitLine(targets, options, { now: noon, ...shown }, columns))
+  }
   /** The line without how long the wait has taken, which the first test compares. */
   const said = (...line: Parameters<typeof shown>) => shown(...line).split('    ')[0]
 
