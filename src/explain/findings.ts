@@ -19,7 +19,7 @@ import { elapsedSince, formatAge, formatAgo, joinTruncated, pluralize, shorten }
 import { type Finding, readinessFindings, type Step } from './readiness.ts'
 
 /** The documents that findings are made from; a missing document is an empty object. */
-export interface Facts {
+interface Facts {
   readonly pr: number
   readonly targetBranch: string
   readonly record: JsonObject

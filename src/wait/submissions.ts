@@ -22,11 +22,11 @@ import {
 import { getString, type JsonObject } from '../base/json.ts'
 import { describeResubmission } from '../domain/priorities.ts'
 import { explainState, isSubmittedAgain, pauseBeforeAgain } from '../domain/reasons/reasons.ts'
-import { outcomeOfRecord, stateOf } from '../domain/states.ts'
+import { stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { formatInstant } from '../values/format.ts'
 import type { PullRequest } from '../values/pull-request.ts'
-import { nameOfRecord } from './evidence.ts'
+import { hasLeft, nameOfRecord } from './evidence.ts'
 import { afterSubmission, beginAttempt, type SubmissionEvent } from './machine.ts'
 import { giveUpLimit, type Reading, readingOf } from './poll.ts'
 import type { SubmitOptions, Wait, WaitObserver } from './wait.ts'
@@ -234,10 +234,7 @@ export function createSubmitter(submitOptions: SubmitOptions, wait: Wait, observ
   return submitDue
 }
 
-const isInQueue = (record: JsonObject | undefined): boolean =>
-  record !== undefined &&
-  record.isCurrentlySubmittedToQueue !== false &&
-  outcomeOfRecord(record) === 'pending'
+const isInQueue = (record: JsonObject | undefined): boolean => record !== undefined && !hasLeft(record)
 
 /** The time of the cancellation of an outdated submission, in milliseconds, also when that of the wait is over. */
 const cancellationTime = 30_000

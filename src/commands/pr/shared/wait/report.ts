@@ -237,7 +237,7 @@ function countOutcomes(all: readonly WaitResult[]): string {
 }
 
 /** The columns of a result in Markdown, which is the summary of a CI job. */
-export const markdownColumns = columns('pr', 'outcome', 'reason', 'url', [
+const markdownColumns = columns('pr', 'outcome', 'reason', 'url', [
   'failingChecks',
   {
     show: row =>
