@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { expectUsageError } from '../support/command-checks.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
-import { ciJob, file, mergeSettings, profiles, requestIn, runningQueue } from '../support/settings-sources.ts'
+import { file, mergeSettings, profiles, requestIn, runningQueue } from '../support/settings-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { token } from '../support/tokens.ts'
 
@@ -135,50 +135,9 @@ describe('each value comes from the first that has it: flag, environment, projec
   })
 })
 
-describe('the CI job and the checkout come after the profile and before the default', () => {
-  const answers: Readonly<Record<string, string>> = {
-    'remote -v': 'origin\thttps://github.com/from/git.git (fetch)\n',
-    'rev-parse --symbolic-full-name refs/remotes/origin/HEAD': 'refs/remotes/origin/from-git\n',
-  }
-  const checkout: Setting = {
-    spawn(_, args) {
-      const words = args.join(' ')
-      const answer = Object.entries(answers).find(([key]) => words.endsWith(key))
-      return answer === undefined ? { code: 1, out: '' } : { code: 0, out: answer[1] }
-    },
-  }
-  const job = mergeSettings(checkout, { env: ciJob })
-  const profile = profiles({ default: { repo: 'from/profile', 'target-branch': 'from-profile' } })
-  const cases: readonly (readonly [string, Setting, RegExp, RegExp])[] = [
-    ['profile', profile, /^profile default$/, /^profile default$/],
-    ['ci', job, /^GITHUB_REPOSITORY$/, /^GITHUB_BASE_REF$/],
-    ['git', checkout, /^git remote origin$/, /^git origin\/HEAD$/],
-  ]
-  test.each(cases)('the repository and the branch come from the %s', async (name, setting, repo, branch) => {
-    const { code, out } = await mergeq('queue get --dry-run', setting)
-    expect({ code, body: requestIn(out).body }).toEqual({
-      code: 0,
-      body: { repo: { host: 'github.com', owner: 'from', name }, targetBranch: `from-${name}` },
-    })
-    const list = await mergeq('config list --show-origin --json', setting)
-    const rows: readonly { key: string; origin: string }[] = JSON.parse(list.out)
-    expect(rows.find(({ key }) => key === 'repo')?.origin).toMatch(repo)
-    expect(rows.find(({ key }) => key === 'target-branch')?.origin).toMatch(branch)
-  })
-})
-
-test.each<readonly [string, string, Setting]>([
-  ['the option', '-b refs/heads/main', {}],
-  ['the variable', '', { env: { MERGEQ_TARGET_BRANCH: 'refs/heads/main' } }],
-  ['the project file', '', projectFile({ targetBranch: 'refs/heads/main' })],
-  ['the profile', '', profiles({ default: { 'target-branch': 'refs/heads/main' } })],
-])('the ref of a target branch is its name: from %s', async (_, words, setting) => {
-  expect((await mergeq(`config get target-branch ${words}`, setting)).out).toBe('main\n')
-  const { out } = await mergeq(`pr submit 7 -R acme/web ${words} --dry-run`, setting)
-  expect(requestIn(out).body?.targetBranch).toBe('main')
-})
-
-test('the ref of a target branch is its name in a queue file and in a comparison, too', async () => {
+test('the ref of a target branch is its name, in a queue file and in a comparison, too', async () => {
+  const setting = projectFile({ targetBranch: 'refs/heads/main' })
+  expect((await mergeq('config get target-branch', setting)).out).toBe('main\n')
   const files = { 'queue.yaml': 'repo: acme/web\ntargetBranch: refs/heads/main\nsettings:\n  mode: single\n' }
   const apply = await mergeq('queue apply -f queue.yaml', { files, answer: runningQueue })
   const compare = await mergeq(`queue diff ${at} --with-branch refs/heads/next`, { answer: runningQueue })
