@@ -167,60 +167,45 @@ describe('the program of MERGEQ_TOKEN_COMMAND', () => {
 
 describe('the token-command of a profile', () => {
   const command = { 'token-command': 'pass show mergeq' }
-  const without = { env: { MERGEQ_TOKEN_COMMAND: undefined } }
-  const sentTo = async (setting: Setting, line = queueGet) => {
+  /** Runs a command line where the program prints a token; without a variable for it. */
+  const run = async (setting: Setting, line = 'auth token') => {
     const { runs, setting: host } = printing(token)
-    const ran = await mergeq(
-      line,
-      mergeSettings(mergeSettings(host, without), { answer: runningQueue, ...setting }),
-    )
-    return { ...ran, runs, sent: ran.requests.map(sentToken) }
+    const without = mergeSettings(host, { env: { MERGEQ_TOKEN_COMMAND: undefined } })
+    const { code, out, err } = await mergeq(line, mergeSettings(without, setting))
+    return { code, out, err, runs: runs.map(({ words }) => words) }
   }
+  const own = profiles({ default: command })
 
   test('comes before the stored token, and may be an array in the file', async () => {
     const words = ['pass', 'show', 'work/merge queue']
     for (const value of [words, JSON.stringify(words)]) {
-      const { runs, setting } = printing(token)
       const document = { tokens: { [hosted]: other }, profiles: { default: { 'token-command': value } } }
-      const ran = await mergeq('auth token', mergeSettings(mergeSettings(setting, without), stored(document)))
-      expect({ code: ran.code, out: ran.out, words: runs[0]?.words }).toEqual({
-        code: 0,
-        out: `${token}\n`,
-        words,
-      })
+      expect(await run(stored(document))).toEqual({ code: 0, out: `${token}\n`, err: '', runs: [words] })
     }
   })
 
   test('comes after TRUNK_API_TOKEN', async () => {
-    const { runs, setting } = printing(token)
-    const env = { ...without.env, TRUNK_API_TOKEN: other }
-    const all = mergeSettings(mergeSettings(setting, profiles({ default: command })), { env })
-    expect((await mergeq('auth token', all)).out).toBe(`${other}\n`)
-    expect(runs).toEqual([])
+    const setting = mergeSettings(own, { env: { TRUNK_API_TOKEN: other } })
+    expect(await run(setting)).toMatchObject({ out: `${other}\n`, runs: [] })
   })
 
   test('is used for the base URL of its profile only', async () => {
-    const { code, err, runs } = await sentTo(profiles({ default: command }))
+    const { code, err, runs } = await run({ ...own, answer: runningQueue }, queueGet)
     expect({ code, runs }).toEqual({ code: 4, runs: [] })
     expect(err).toContain(`The token-command of profile default is ignored: it is used only for ${hosted}.`)
   })
 
   test('is used for that of another profile, which is selected', async () => {
     const work = { ...command, 'base-url': 'https://mq.test/v1' }
-    const { runs, setting } = printing(token)
-    const all = mergeSettings(mergeSettings(setting, without), profiles({ default: {}, work }))
-    expect((await mergeq('auth token --profile work', all)).out).toBe(`${token}\n`)
-    expect((await mergeq('auth token', all)).code).toBe(4)
-    expect(runs).toHaveLength(1)
+    const setting = profiles({ default: {}, work })
+    expect((await run(setting, 'auth token --profile work')).out).toBe(`${token}\n`)
+    expect(await run(setting)).toMatchObject({ code: 4, runs: [] })
   })
 
   test('does not run with MERGEQ_TOKEN_COMMAND=off', async () => {
-    const { runs, setting } = printing(token)
-    const env = { MERGEQ_TOKEN_COMMAND: 'off' }
     const document = { tokens: { [hosted]: other }, profiles: { default: command } }
-    const all = mergeSettings(mergeSettings(setting, stored(document)), { env })
-    expect((await mergeq('auth token', all)).out).toBe(`${other}\n`)
-    expect(runs).toEqual([])
+    const setting = mergeSettings(stored(document), { env: { MERGEQ_TOKEN_COMMAND: 'off' } })
+    expect(await run(setting)).toMatchObject({ out: `${other}\n`, runs: [] })
   })
 
   test('is refused by `config set` if it is wrong', async () => {
