@@ -22,6 +22,8 @@ function fakeProcess(env: Record<string, string> = {}) {
   return { proc: proc as unknown as NodeJS.Process, stdin, ended }
 }
 
+const idle = { resize: () => undefined, suspend: async () => undefined, resume: () => undefined }
+
 test.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
@@ -58,7 +60,6 @@ test('SIGHUP is ignored under nohup, and SIGTERM is not', () => {
 test('Ctrl-C in raw mode interrupts without a signal; the second ends the process', () => {
   const { proc, stdin, ended } = fakeProcess()
   const interrupted = interruptionOf(proc)
-  const idle = { resize: () => undefined, suspend: async () => undefined, resume: () => undefined }
   const stop = watchTerminal(proc, { press: () => undefined, ...idle })
   stdin.emit('data', Buffer.from('\u0003'))
   expect(interrupted.reason).toMatchObject({ exit: 130 })
@@ -72,8 +73,7 @@ test('a second Ctrl-Z while the terminal is being released changes nothing', () 
   const { proc } = fakeProcess()
   Object.assign(proc, { platform: 'linux' })
   const suspend = vi.fn(async () => undefined)
-  const idle = { resize: () => undefined, suspend, resume: () => undefined }
-  const stop = watchTerminal(proc, { press: () => undefined, ...idle })
+  const stop = watchTerminal(proc, { press: () => undefined, ...idle, suspend })
   for (let times = 0; times < 2; times++) proc.emit('SIGTSTP', 'SIGTSTP')
   expect(suspend).toHaveBeenCalledTimes(1)
   stop()
@@ -87,8 +87,7 @@ test('a terminal that was released while the job was suspended is left alone', a
     Object.assign(proc, { platform: 'linux' })
     Object.assign(proc.stdin, { setRawMode: (isRaw: boolean) => modes.push(isRaw) })
     const resume = vi.fn()
-    const idle = { resize: () => undefined, suspend: async () => undefined, resume }
-    const stop = watchTerminal(proc, { press: () => undefined, ...idle })
+    const stop = watchTerminal(proc, { press: () => undefined, ...idle, resume })
     proc.emit('SIGTSTP', 'SIGTSTP')
     await vi.advanceTimersByTimeAsync(1)
     // The job continues with a signal that ends it.

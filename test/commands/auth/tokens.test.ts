@@ -357,18 +357,16 @@ describe('the redactor knows a token raw, percent-encoded and in base64', () => 
   const tokensOf = (characters: readonly string[]) =>
     fc.string({ unit: fc.constantFrom(...characters), minLength: 12, maxLength: 48 })
 
-  type Disguise = (before: string, secret: string, after: string) => string
-  const disguises: readonly Disguise[] = [
-    (before, secret, after) => before + secret + after,
-    (before, secret, after) => before + encodeURIComponent(secret) + after,
-    (before, secret, after) => before + Buffer.from(secret).toString('base64') + after,
-    (before, secret, after) => before + Buffer.from(secret).toString('base64url') + after,
+  const spellings: readonly ((secret: string) => string)[] = [
+    secret => secret,
+    encodeURIComponent,
+    secret => Buffer.from(secret).toString('base64'),
+    secret => Buffer.from(secret).toString('base64url'),
     // Invisible characters are removed for a terminal, which would show the token.
-    (before, secret, after) => before + [...secret].join('\u200B') + after,
+    secret => [...secret].join('\u200B'),
     // Lower case, and an address, which leaves most of a token as it is.
-    (before, secret, after) =>
-      before + encodeURIComponent(secret).replace(/%../g, code => code.toLowerCase()) + after,
-    (before, secret, after) => before + encodeURI(secret) + after,
+    secret => encodeURIComponent(secret).replace(/%../g, code => code.toLowerCase()),
+    encodeURI,
   ]
 
   // `%cb` also reads as an invisible character, and `%5c` as a backslash before the next character.
@@ -387,8 +385,8 @@ describe('the redactor knows a token raw, percent-encoded and in base64', () => 
         (secret, around) => {
           const redactor = createRedactor()
           redactor.hide(secret)
-          for (const disguise of disguises) {
-            const text = disguise(around, secret, around)
+          for (const spell of spellings) {
+            const text = around + spell(secret) + around
             for (const shown of [text, JSON.stringify({ title: text })])
               expect(encodingsFound(redactor.redact(shown), secret)).toEqual([])
           }
