@@ -70,34 +70,6 @@ const servePlanted = ({ answer }: Story) =>
     return { status, body: planted, headers: { 'content-type': type, date } }
   })
 
-/** What the sandbox received before a screen, and the time when the screen is drawn. */
-type Past = Pick<Story, 'received'> & { readonly now: number }
-
-/** By what it depends on: the same command lines send the same requests to another sandbox. */
-const pasts = new Map<string, Past>()
-
-/** Lets happen what is before a screen: command lines when they are first, then only their requests. */
-async function happenBefore(
-  { clock, mergeq, answer, received }: Story,
-  { before = [], sandbox }: Screen,
-  { dialect }: ScreenTerminal,
-): Promise<void> {
-  const key = JSON.stringify([before, sandbox, dialect])
-  const past = pasts.get(key)
-  if (past !== undefined) {
-    for (const { at, request } of past.received) {
-      clock.now = at
-      answer(request)
-    }
-    clock.now = past.now
-    return
-  }
-  for (const step of before)
-    if (typeof step === 'number') clock.now += step * 1_000
-    else await mergeq(step)
-  pasts.set(key, { received: [...received], now: clock.now })
-}
-
 /** Returns what a terminal shows of a screen: each command line after `$ `, its output, and its exit code. */
 export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Promise<string> {
   const story = await openStory({
@@ -108,7 +80,9 @@ export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Prom
     dialect: terminal.dialect,
   })
   try {
-    await happenBefore(story, screen, terminal)
+    for (const step of screen.before ?? [])
+      if (typeof step === 'number') story.clock.now += step * 1_000
+      else await story.mergeq(step)
     const planted = terminal.isPlanted === true ? await servePlanted(story) : undefined
     const pieces: string[] = []
     for (const line of screen.lines) {
