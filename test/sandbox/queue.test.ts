@@ -202,12 +202,9 @@ describe('batches', () => {
   })
 
   it('wait for more members for a limited time', () => {
-    const {
-      queue,
-      submit: submitAll,
-      later,
-    } = openQueue('happy', { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 })
-    submitAll(1, 2)
+    const settings = { batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 }
+    const { queue, submit, later } = openQueue('happy', settings)
+    submit(1, 2)
     later(4)
     expect(stateIn(queue, 1)).toBe('PENDING')
     later(2)

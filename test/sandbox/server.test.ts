@@ -5,13 +5,7 @@ import type { Json, JsonObject } from '../../src/base/json.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { operationExamples, testId } from '../support/operations.ts'
-
-const noon = Date.parse('2026-01-05T12:00:00.250Z')
-const dialects = ['both', 'hosted'] as const
-
-const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-const onQueue = { repo, targetBranch: 'main' }
-const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
+import { dialects, noon, onPr, onQueue } from '../support/sandbox-service.ts'
 
 describe('the server', () => {
   const start = async (options: Partial<SandboxOptions> = {}) => {

@@ -2,56 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/base/json.ts'
 import { sandboxOperations } from '../../src/sandbox/handlers.ts'
-import { scenarios } from '../../src/sandbox/scenarios.ts'
-import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
-import type { StateOptions } from '../../src/sandbox/state.ts'
-import type { ScenarioName } from '../../src/values/scenario-names.ts'
 import { parseSamples } from '../support/prometheus-text.ts'
+import {
+  createTestService,
+  dialects,
+  noon,
+  onPr,
+  onQueue,
+  repo,
+  type TestServiceOptions,
+} from '../support/sandbox-service.ts'
 
-const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000
-const dialects = ['both', 'hosted'] as const
-
-const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-const onQueue = { repo, targetBranch: 'main' }
-const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
-
-type TestServiceOptions = Omit<StateOptions, 'now'> & { readonly scenario?: ScenarioName }
-
-/** Creates a service with a virtual clock, and functions that send requests to it. */
-function createTestService({ scenario = 'happy', ...options }: TestServiceOptions = {}) {
-  let now = noon
-  const service = createService({ ...options, now: () => now }, scenarios[scenario])
-  const raw = (call: Partial<SandboxRequest>) =>
-    service.handle({
-      method: 'POST',
-      path: '/v1/getQueue',
-      query: new Map(),
-      headers: { 'x-api-token': 'sandbox' },
-      body: '',
-      ...call,
-    })
-  const send = (operation: string, body: Json) =>
-    raw({ path: `/v1/${operation}`, body: JSON.stringify(body) })
-  return {
-    raw,
-    send,
-    status: (operation: string, body: Json) => send(operation, body).status,
-    read(operation: string, body: Json): JsonObject {
-      const answer = send(operation, body)
-      expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
-      const document: Json = JSON.parse(answer.body)
-      if (!isObject(document)) throw new Error(answer.body)
-      return document
-    },
-    metrics: (query: Readonly<Record<string, string>> = {}) =>
-      raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', query: new Map(Object.entries(query)) }),
-    later: (seconds: number) => {
-      now += seconds * 1000
-    },
-  }
-}
-
 const iso = (time: number): string => new Date(time).toISOString()
 
 const failing = (start: number, end: number, page: JsonObject = { page_size: 100 }) => ({

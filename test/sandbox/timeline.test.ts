@@ -2,36 +2,26 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/base/json.ts'
 import { findReason } from '../../src/domain/reasons/reasons.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
-import { scenarios } from '../../src/sandbox/scenarios.ts'
-import { createService } from '../../src/sandbox/service.ts'
-import { rotatedToken, scenarioNames } from '../../src/values/scenario-names.ts'
-
-const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
+import { rotatedToken, type ScenarioName, scenarioNames } from '../../src/values/scenario-names.ts'
+import { createTestService, onQueue } from '../support/sandbox-service.ts'
 
 /** Opens a sandbox, and functions that send requests and let time pass. */
-function open(scenario: (typeof scenarioNames)[number], dialect: DialectName = 'hosted') {
-  let now = Date.parse('2026-01-05T12:00:00Z')
-  const service = createService({ dialect, now: () => now }, scenarios[scenario])
-  const send = (operation: string, body: JsonObject): { status: number; body: JsonObject } => {
-    const { status, body: text } = service.handle({
-      method: 'POST',
-      path: `/v1/${operation}`,
-      query: new Map(),
-      headers: { 'x-api-token': scenario === 'rotated-token' ? rotatedToken : 'sandbox' },
-      body: JSON.stringify({ ...place, ...body }),
-    })
+function open(scenario: ScenarioName, dialect: DialectName = 'hosted') {
+  const { raw, later } = createTestService({ scenario, dialect })
+  const headers = { 'x-api-token': scenario === 'rotated-token' ? rotatedToken : 'sandbox' }
+  const send = (operation: string, more: JsonObject): { status: number; body: JsonObject } => {
+    const body = JSON.stringify({ ...onQueue, ...more })
+    const { status, body: text } = raw({ path: `/v1/${operation}`, headers, body })
     // An outage ends after some requests.
-    if (status === 503) return send(operation, body)
+    if (status === 503) return send(operation, more)
     return { status, body: status === 200 && text.startsWith('{') ? JSON.parse(text) : {} }
   }
   const pr = (number: number) => ({ pr: { number } })
   return {
     send,
+    later,
     submit: (...numbers: readonly number[]) =>
       numbers.map(number => send('submitPullRequest', pr(number)).status),
-    later(seconds: number) {
-      now += seconds * 1_000
-    },
     record: (number: number) =>
       send('getSubmittedPullRequest', { ...pr(number), includeTimeline: true }).body,
   }
