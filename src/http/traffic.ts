@@ -20,10 +20,7 @@ export const maxRetryAfter = 60_000
 /** The longest time that a timer of Node can take, in milliseconds. */
 const maxSleep = 2 ** 31 - 1
 
-/**
- * What the requests of several HTTP clients share. Limits how many are sent at the same time; the others are sent in the
- * order in which they came.
- */
+/** What the requests of several HTTP clients share: how many are sent at the same time, in the order in which they came. */
 export function createTraffic({
   maxConcurrent = Number.POSITIVE_INFINITY,
   maxPause = Number.POSITIVE_INFINITY,

@@ -168,7 +168,6 @@ export async function findPullRequest(
     )
   const givenRepo = given.repo === undefined ? undefined : String(given.repo)
   const { number, repo } = readReference(current.reference, givenRepo, client.nameOf)
-  if (repo === undefined) return { number, settings }
-  if (given.repo !== undefined) return { number, settings }
+  if (repo === undefined || given.repo !== undefined) return { number, settings }
   return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
 }

@@ -17,7 +17,6 @@ import {
   type ClientContext,
   createCallClient,
   findPullRequest,
-  type ServiceMemory,
 } from './call-client.ts'
 import { readLandOptions, readWaitCallOptions, readWatchOptions } from './wait-options.ts'
 
@@ -65,7 +64,9 @@ async function waitFor(
       await waitForPullRequests(tracked, wait, observer)
     } finally {
       for (const name of names) sharing.note(name, -1)
-      noteSubmissions(wait, client.memory)
+      // Another wait of the client does not take the end of an earlier attempt for the result.
+      for (const [pullRequest, { sent }] of wait.tried)
+        if (sent !== undefined) client.memory.submissions.set(pullRequestKey(pullRequest), sent)
     }
     const ended = tracked.flatMap(({ pullRequest }) => results.get(pullRequest) ?? [])
     return { document: ended.map(({ record }) => record) }
@@ -102,12 +103,6 @@ function collectResults(
       results.set(tracked.pullRequest, await createResult(tracked, end, wait))
     },
   }
-}
-
-/** Another wait of the client does not take the end of an earlier attempt for the result. */
-function noteSubmissions({ tried }: Wait, { submissions }: ServiceMemory): void {
-  for (const [pullRequest, { sent }] of tried)
-    if (sent !== undefined) submissions.set(pullRequestKey(pullRequest), sent)
 }
 
 /** Calls a callback. One that fails, or never ends, must not stop the wait. */

@@ -7,8 +7,9 @@ import { maxPullRequestNumber } from '../values/pull-request.ts'
 import { repositoryName } from '../values/repository.ts'
 import { integer } from '../values/types.ts'
 import type { Dialect } from './dialects.ts'
-import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
+import { cancel, restart, setTargets, submit } from './engine/actions.ts'
 import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
+import { configure } from './engine/settings.ts'
 import { renderMetrics } from './metrics-text.ts'
 import {
   findByHead,
@@ -290,7 +291,7 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
     const { items, page } = paginate(found, { pageSize, pageToken }, query)
     return {
       pullRequests: items.map(pullRequest => formatPullRequest(queue, pullRequest, observed(sandbox))),
-      ...(page.next_page_token === '' ? {} : { nextCursor: page.next_page_token }),
+      nextCursor: page.next_page_token || undefined,
     }
   },
 

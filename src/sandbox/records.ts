@@ -1,3 +1,5 @@
+// Members that are undefined are not sent.
+
 import type { JsonObject } from '../base/json.ts'
 import { repositoryName } from '../values/repository.ts'
 import type { Dialect } from './dialects.ts'
@@ -72,7 +74,7 @@ function formatSummary(
   return {
     id: createUuid('entry', targetBranch, seed, repositoryName(repo), number),
     ...documented,
-    ...(usesDefaultPriority ? { usedDefaultPriorityName: priorityName } : {}),
+    usedDefaultPriorityName: usesDefaultPriority ? priorityName : undefined,
     skipTheLine: priority === 0,
     prSha: getHeadCommit(queue, number).sha,
     prBaseBranch: getBaseBranch(queue, number),
@@ -191,12 +193,10 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
       prUrl: `${repositoryUrl}/pull/${number}`,
       title: getTitle(queue, number),
     })),
-    ...(mode === 'parallel'
-      ? {
-          impactedTargetsForTestedPrs: listTargets(tested),
-          impactedTargets: listTargets([...tested, ...builtOn]),
-        }
-      : {}),
+    ...(mode === 'parallel' && {
+      impactedTargetsForTestedPrs: listTargets(tested),
+      impactedTargets: listTargets([...tested, ...builtOn]),
+    }),
     dependentPrs: builtOn,
   }
 }
@@ -220,7 +220,8 @@ export const formatTimeline = (
     .reverse()
 
 function formatDetails(queue: Queue, transition: Transition): JsonObject {
-  const { to, run, ahead, message } = transition
+  const { to, run, ahead, message, reason } = transition
+  const isOfTests = reason === 'test_run_required_status_failed'
   const cause = formatCause(transition)
   switch (to) {
     case 'NOT_READY':
@@ -228,9 +229,9 @@ function formatDetails(queue: Queue, transition: Transition): JsonObject {
     case 'PENDING':
       return { pending: { ...cause, prerequisitePullRequests: formatNumbers(queue, ahead) } }
     case 'TESTING':
-      return run === undefined ? {} : { testRun: formatRun(queue, run) }
+      return { testRun: run && formatRun(queue, run) }
     case 'TESTS_PASSED':
-      return { testsPassed: { ...cause, ...formatPass(queue, run) } }
+      return { testsPassed: { ...cause, ...(run && formatPass(queue, run)) } }
     case 'PENDING_FAILURE':
       return {
         pendingFailure: {
@@ -245,10 +246,8 @@ function formatDetails(queue: Queue, transition: Transition): JsonObject {
       return {
         failure: {
           ...cause,
-          ...(transition.reason === 'test_run_required_status_failed' && {
-            failureCausingStatuses: formatFailures(queue, run),
-          }),
-          ...(message !== undefined && { apiFailureMessage: message }),
+          failureCausingStatuses: isOfTests ? formatFailures(queue, run) : undefined,
+          apiFailureMessage: message,
         },
       }
     case 'CANCELLED':
@@ -258,8 +257,8 @@ function formatDetails(queue: Queue, transition: Transition): JsonObject {
 
 /** The service and programs are no actors. */
 const formatCause = ({ reason, actor }: Transition): JsonObject => ({
-  ...(reason !== undefined && { reason }),
-  ...(actor !== undefined && { actor: { gitHubLogin: actor, trunkUserId: createUuid('user', actor) } }),
+  reason,
+  actor: actor === undefined ? actor : { gitHubLogin: actor, trunkUserId: createUuid('user', actor) },
 })
 
 const formatNumbers = ({ repo }: Queue, numbers: readonly number[]): readonly JsonObject[] =>
@@ -281,15 +280,12 @@ const formatRun = (queue: Queue, run: SandboxTestRun): JsonObject => ({
   testedPullRequests: formatNumbers(queue, run.tested),
 })
 
-const formatPass = (queue: Queue, run: SandboxTestRun | undefined): JsonObject =>
-  run === undefined
-    ? {}
-    : {
-        testRunId: run.id,
-        testBranchSha: getTestBranchSha(run),
-        testBranchUrl: `https://${repositoryName(queue.repo)}/commit/${getTestBranchSha(run)}`,
-        waitingFor: formatUnfinished(queue, run),
-      }
+const formatPass = (queue: Queue, run: SandboxTestRun): JsonObject => ({
+  testRunId: run.id,
+  testBranchSha: getTestBranchSha(run),
+  testBranchUrl: `https://${repositoryName(queue.repo)}/commit/${getTestBranchSha(run)}`,
+  waitingFor: formatUnfinished(queue, run),
+})
 
 /** The last check of a failed run fails. */
 function formatFailures(queue: Queue, run: SandboxTestRun | undefined): readonly JsonObject[] {
@@ -330,8 +326,8 @@ export function listTestingResults(
       endedAt: formatTime(endedAt),
       testingDurationMs: Math.round((endedAt - startedAt) / 1_000) * 1_000,
       outcome: outcomes[status],
-      ...(end !== undefined && { cycleConclusion: end.to.toLowerCase() }),
-      ...(bisection !== undefined && { bisection }),
+      cycleConclusion: end?.to.toLowerCase(),
+      bisection,
       testRunId: id,
     }
   })

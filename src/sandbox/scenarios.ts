@@ -29,10 +29,7 @@ export interface PlannedEnd {
   readonly mergesAfter?: number
 }
 
-/**
- * What happens in a sandbox, as plain data. A pull request without a script passes its tests. All rules of
- * scenarios are the sandbox's own.
- */
+/** What happens in a sandbox; a pull request without a script passes its tests. All of it is the sandbox's own. */
 export interface Scenario {
   readonly summary?: string
   /** For each pull request the first matching script applies. */

@@ -147,7 +147,7 @@ function createTest(
     file_path: `${area.directory}/${subject.replaceAll(/\W+/g, '-').toLowerCase()}${area.suffix}`,
     parent: subject,
     classname: `${area.directory.replaceAll('/', '.')}.${subject.replaceAll(/\W+/g, '')}`,
-    ...(hasTicket ? { ticket } : {}),
+    ticket: hasTicket ? ticket : undefined,
   }
   return { id, health, isQuarantined, failures, record }
 }

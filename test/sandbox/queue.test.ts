@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isMergeqError } from '../../src/base/errors.ts'
 import type { JsonObject } from '../../src/base/json.ts'
-import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
+import { cancel, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import {
   createEmptyQueue,
   createTimings,
@@ -13,6 +13,7 @@ import {
   type TargetSet,
 } from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
+import { configure } from '../../src/sandbox/engine/settings.ts'
 import { findScript, type Scenario, type ScenarioScript, scenarios } from '../../src/sandbox/scenarios.ts'
 import { type ScenarioName, scenarioNames } from '../../src/values/scenario-names.ts'
 import { sampleRuns } from '../support/sample.ts'

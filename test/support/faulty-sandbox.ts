@@ -5,10 +5,11 @@ import { MergeqError } from '../../src/base/errors.ts'
 import type { ServiceHost } from '../../src/host/host.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import type { Attempt } from '../../src/http/undici.ts'
-import { cancel, configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
+import { cancel, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import { enterPhase, removeFromBatches } from '../../src/sandbox/engine/batches.ts'
 import { getHeadCommit, type Queue } from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
+import { configure } from '../../src/sandbox/engine/settings.ts'
 import {
   formatPullRequest,
   formatQueue,

@@ -1,9 +1,7 @@
-import type { JsonObject } from '../../base/json.ts'
 import { statusError } from '../requests.ts'
 import { findScript, getPlannedEnd, listBelow } from '../scenarios.ts'
 import { enterState, insertWaiting, removeFromBatches, rerun } from './batches.ts'
 import { getHeadCommit, isStillQueued, type PullRequest, type Queue, type TargetSet } from './queue.ts'
-import { mergeSettings } from './settings.ts'
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
 
@@ -118,14 +116,6 @@ export function restart(queue: Queue, number: number): void {
   const pullRequest = getQueued(queue, number)
   const batch = queue.batches.find(({ members }) => members.includes(pullRequest))
   if (batch !== undefined) rerun(queue, batch, { reason: 'tests_restarted_by_api_request' })
-}
-
-/**
- * Changes the settings that an updateQueue body names; throws 400 for a bad value and then changes nothing. The
- * sandbox's own: a new mode counts for the tests that start from then on, without the state SWITCHING_MODES.
- */
-export function configure(queue: Queue, body: JsonObject): void {
-  queue.settings = mergeSettings(queue.settings, body)
 }
 
 /**

@@ -47,10 +47,12 @@ const unknownSettings = ({ repo: _repo, targetBranch: _branch, ...body }: JsonOb
   Object.fromEntries(Object.entries(body).filter(([name]) => !Object.hasOwn(queueSettings, name)))
 
 /**
- * Changes the settings that a body names. An empty list of required statuses changes nothing: only
- * `deleteRequiredStatuses` clears it (docs/reference/service.md, "updateQueue"). Throws 400 for a bad value.
+ * Changes the settings that an updateQueue body names; throws 400 for a bad value and then changes nothing. An empty list
+ * of required statuses changes nothing: only `deleteRequiredStatuses` clears it (docs/reference/service.md, "updateQueue").
+ * The sandbox's own: a new mode counts for the tests that start from then on, without the state SWITCHING_MODES.
  */
-export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueSettings {
+export function configure(queue: { settings: QueueSettings }, body: JsonObject): void {
+  const { settings } = queue
   const named = Object.entries(queueSettings).filter(([name]) => body[name] !== undefined)
   const {
     deleteRequiredStatuses,
@@ -60,7 +62,7 @@ export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueS
     named.map(([name, { type }]) => [name, checkValue<unknown>(body[name], name, type)]),
   )
   const keptStatuses = requiredStatuses.length > 0 ? requiredStatuses : settings.requiredStatuses
-  return {
+  queue.settings = {
     ...settings,
     ...given,
     requiredStatuses: deleteRequiredStatuses ? [] : keptStatuses,
