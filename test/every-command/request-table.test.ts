@@ -289,7 +289,7 @@ const setLines: readonly Line[] = [
   }),
 ]
 
-const ours = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '123', MERGEQ_SHA: sha }
+const ours = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '123' }
 const others = { MERGEQ_REPO: 'other/thing', MERGEQ_TARGET_BRANCH: '' }
 const githubJob = {
   CI: 'true',
@@ -301,39 +301,13 @@ const githubJob = {
   GITHUB_EVENT_NAME: 'push',
   MERGEQ_TARGET_BRANCH: 'main',
 }
-const addressOfPr = 'https://github.com/acme/web/pull/123'
 
+// How each spelling and source is read: test/every-command/one-reader.test.ts, test/config/settings-sources.test.ts.
 const environmentLines: readonly Line[] = [
   ...toLines(on, '', {
-    getQueue: [
-      ['queue get', '', { env: ours }],
-      ['-b main --repo acme/web queue get', '', { env: others }],
-    ],
-    getSubmittedPullRequest: [
-      ['pr get', pr, { env: ours }],
-      ['pr get 7', '"pr":{"number":7}', { env: ours }],
-      [`pr get ${addressOfPr} -b main`, pr, { env: others }],
-    ],
-    submitPullRequest: [['pr submit', pr, { env: { MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: addressOfPr } }]],
-    setImpactedTargets: [
-      ['pr targets web', `${headOfPr},"impactedTargets":["web"]`, { env: ours }],
-      [
-        `pr targets web --sha ${sha.toUpperCase()}`,
-        `${headOfPr},"impactedTargets":["web"]`,
-        { env: { ...ours, MERGEQ_SHA: 'a'.repeat(40) } },
-      ],
-    ],
+    getQueue: [['-b main --repo acme/web queue get', '', { env: others }]],
+    getSubmittedPullRequest: [['pr get 7', '"pr":{"number":7}', { env: ours }]],
     getMergeQueueTestingDetails: [['pr testing', `"testRunId":"${run}"`, { env: githubJob }]],
-  }),
-  ...toLines(repo, '', {
-    'flaky-tests/list-failing-tests': [
-      ['flaky list', `"org_url_slug":"acme",${lastDay}`, { env: { ...ours, TRUNK_ORG_URL_SLUG: 'acme' } }],
-      [
-        'flaky list',
-        `"org_url_slug":"acme",${lastDay}`,
-        { env: { ...ours, MERGEQ_ORG: 'acme', TRUNK_ORG_URL_SLUG: 'other' } },
-      ],
-    ],
   }),
   {
     words: 'pr get https://git.example.com/acme/web/pull/123 -b main',
