@@ -61,9 +61,6 @@ const pageParams = (
 
 export const firstPage = (list: List): ParamValues<Params> => pageParams(list, list.parts[0], list.pageToken)
 
-const hasSameParts = (one: List, other: List): boolean =>
-  JSON.stringify(one.parts) === JSON.stringify(other.parts)
-
 /**
  * Reads a list page by page and gives each record once; the last page says how the list ended. An error after the
  * first page ends the list, also one that the caller throws into the generator; an error before is thrown. If the
@@ -85,7 +82,7 @@ export async function* readList(
       const { response } = await callOperation(client, list.operation, params, { progress })
       const start = read.pages === 0 && list === given ? await serviceStart(client) : knownStart
       const corrected = start === knownStart ? undefined : given.at?.(start)
-      if (corrected !== undefined && !hasSameParts(corrected, given)) {
+      if (corrected !== undefined && JSON.stringify(corrected.parts) !== JSON.stringify(given.parts)) {
         list = corrected
         read = new ListProgress(list, client.nameOf)
         continue

@@ -97,24 +97,17 @@ function observeAttempts(
       async isComplete(response: HttpResponse) {
         checkedResponse = await readResponse(response, request, client)
         const { text, document } = checkedResponse
-        return (
-          isWebPage(text) ||
-          request.called.decoder.expects !== 'json' ||
-          text.trim() === '' ||
-          document !== undefined
-        )
+        const { expects } = request.called.decoder
+        return isWebPage(text) || expects !== 'json' || text.trim() === '' || document !== undefined
       },
     },
     describe: () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
     /** Reads the last response, unless the check for completeness has read it already. */
     async read(response: HttpResponse & Sending): Promise<ReadResponse & Sending> {
-      const { attempts, sentAt, retryAfter } = response
-      const sending = { attempts, sentAt, retryAfter }
-      if (checkedResponse?.receivedBytes === response.bytes) return { ...checkedResponse, ...sending }
-      const parsed = await readResponse(response, request, client).catch(error => {
-        throw afterResponse(toMergeqError(error), sentAt)
+      if (checkedResponse?.receivedBytes === response.bytes) return { ...response, ...checkedResponse }
+      return readResponse(response, request, client).catch(error => {
+        throw afterResponse(toMergeqError(error), response.sentAt)
       })
-      return { ...parsed, ...sending }
     },
   }
 }
@@ -248,11 +241,11 @@ type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
  * throws a `bad-answer` error, any other is not parsed. Secrets are redacted here, because the text may later
  * be cut, unescaped or written to a file.
  */
-async function readResponse(
-  response: HttpResponse,
+async function readResponse<R extends HttpResponse>(
+  response: R,
   { called, operation, url }: Request,
   { host: { interrupted }, secrets }: ServiceClient,
-): Promise<ReadResponse> {
+): Promise<R & ReadResponse> {
   const { bytes: receivedBytes, headers } = response
   const isText = isOk(response) && called.decoder.expects === 'text'
   const pause = async () => {

@@ -289,10 +289,6 @@ export const pullRequestsPage = defineOperation({
   pages: pullRequestPages,
 })
 
-/** Whether a pull request is by an author, whose name may begin with `@`. */
-const isBy = (author: string, record: JsonObject): boolean =>
-  isSameLogin(getString(record, 'prAuthor'), author)
-
 const { repo, targetBranch, since, until, state } = pullRequestsPage.params
 
 /** Lists pull requests of a queue, including finished ones; each is given once. */
@@ -330,7 +326,10 @@ export const listPullRequests = listOperation(pullRequestsPage, {
       ...values,
       operation: pullRequestsPage,
       parts: wanted.map(state => ({ repo, targetBranch, since, until, state })),
-      hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : nameOf('author')),
+      hiddenBy: record =>
+        author === undefined || isSameLogin(getString(record, 'prAuthor'), author)
+          ? undefined
+          : nameOf('author'),
       describesFilters: true,
       describe: ({ shown, isWhole }) =>
         `${countRead(shown, 'pull request', isWhole)} for ${queueName({ repo, targetBranch })}${selection}.`,

@@ -1,4 +1,4 @@
-import { getNumber, getString, type JsonObject } from '../../base/json.ts'
+import { getNumber, getString } from '../../base/json.ts'
 import { countRead } from '../../values/format.ts'
 import { placeFieldsOf } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
@@ -116,7 +116,8 @@ export const listTestRuns = listOperation(testingResultsPage, {
       operation: testingResultsPage,
       parts: [{ repo, targetBranch, since: range.start, until: range.end }],
       hiddenBy(record) {
-        if (outcome !== undefined && outcomeOf(record) !== outcome) return nameOf('outcome')
+        const found = getString(record, 'outcome')?.toLowerCase()
+        if (outcome !== undefined && found !== outcome) return nameOf('outcome')
         return pr === undefined || getNumber(record, 'prNumber') === pr ? undefined : nameOf('pr')
       },
       complete(record) {
@@ -135,9 +136,6 @@ export const listTestRuns = listOperation(testingResultsPage, {
     }
   },
 })
-
-/** The outcome of a result, in lower case. */
-const outcomeOf = (record: JsonObject): string | undefined => getString(record, 'outcome')?.toLowerCase()
 
 export const testRunRequests = { listTestRuns: testingResultsPage }
 
