@@ -3,16 +3,7 @@ import type { JsonObject } from '../base/json.ts'
 import { formatInteger, pluralize } from '../values/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { callOperation } from './call.ts'
-import type {
-  EmptyListHint,
-  List,
-  ListResult,
-  NameOf,
-  Operation,
-  Pages,
-  Params,
-  ParamValues,
-} from './operation.ts'
+import type { EmptyListHint, List, ListResult, NameOf, Operation, Params, ParamValues } from './operation.ts'
 import { resourceOf } from './request.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
@@ -73,18 +64,18 @@ export async function* readList(
 ): AsyncGenerator<ListPage, void> {
   const knownStart = await serviceStart(client)
   let list = given
-  let read = new ListProgress(list, client.nameOf)
+  let read = followPages(list, client.nameOf)
   let failure: MergeqError | undefined
   try {
     for (let params = read.pageToRead(); params !== undefined; params = read.pageToRead()) {
-      const progress = `${read.progress} so far`
+      const progress = `${read.progress()} so far`
       await beforePage?.(progress)
       const { response } = await callOperation(client, list.operation, params, { progress })
-      const start = read.pages === 0 && list === given ? await serviceStart(client) : knownStart
+      const start = read.pagesRead() === 0 && list === given ? await serviceStart(client) : knownStart
       const corrected = start === knownStart ? undefined : given.at?.(start)
       if (corrected !== undefined && JSON.stringify(corrected.parts) !== JSON.stringify(given.parts)) {
         list = corrected
-        read = new ListProgress(list, client.nameOf)
+        read = followPages(list, client.nameOf)
         continue
       }
       if (see !== undefined) for (const record of response.records) see(record)
@@ -92,7 +83,7 @@ export async function* readList(
     }
   } catch (error) {
     failure = toMergeqError(error)
-    if (read.pages === 0 && tolerates?.(failure) !== true) throw failure
+    if (read.pagesRead() === 0 && tolerates?.(failure) !== true) throw failure
   }
   yield read.finish(failure)
 }
@@ -126,99 +117,52 @@ export function incompleteListError(
   return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
-/** What was read of a list so far, and what is to be read next: all parts and their pages, in their order. */
-class ListProgress {
-  pages = 0
-  readonly #list: List
-  readonly #pages: Pages
-  readonly #nameOf: NameOf
-  readonly #limit: number
-  #part = 0
+/** Follows what was read of a list so far, and what is to be read next: all parts and their pages, in their order. */
+function followPages(list: List, nameOf: NameOf) {
+  const { parts, order, pageToken, limit = Number.POSITIVE_INFINITY, maxPages = defaultMaxPages } = list
+  const { complete = (record: JsonObject) => record } = list
+  if (list.operation.pages === undefined) throw new Error(`${list.operation.route} has no pages`)
+  const { key, noun, end: lastPage, idOf } = list.operation.pages
+  let pages = 0
+  let part = 0
   /** The token of the next page; empty for the first page of a part. */
-  #token: string
-  readonly #tokens = new Set<string>()
-  readonly #seenIds = new Set<string>()
+  let token = pageToken ?? ''
+  const tokens = new Set<string>()
+  const seenIds = new Set<string>()
   /** How many records each param hid. */
-  readonly #hidden = new Map<string, number>()
+  const hidden = new Map<string, number>()
   /** The records of a list that is sorted at its end. */
-  readonly #collected: JsonObject[] = []
-  #shown = 0
-  #repeated = 0
+  const collected: JsonObject[] = []
+  let shown = 0
+  let repeated = 0
   /** Whether there are more records than the limit. */
-  #isLimited = false
+  let isLimited = false
   /** Whether the limit left out records of a page. */
-  #isCut = false
-  #lastEnvelope: JsonObject = {}
+  let isCut = false
+  let lastEnvelope: JsonObject = {}
   /** How many records all pages have, as the last page says. */
-  #total: number | undefined
+  let lastTotal: number | undefined
   /** Why the list cannot be read further. */
-  #problem: string | undefined
-
-  constructor(list: List, nameOf: NameOf) {
-    const { pages } = list.operation
-    if (pages === undefined) throw new Error(`${list.operation.route} has no pages`)
-    const { limit = Number.POSITIVE_INFINITY, pageToken = '' } = list
-    this.#list = list
-    this.#pages = pages
-    this.#nameOf = nameOf
-    this.#limit = limit
-    this.#token = pageToken
-  }
-
-  /** `3 pages and 12 tests`. */
-  get progress(): string {
-    return `${pluralize(this.pages, 'page')} and ${pluralize(this.#shown, this.#pages.noun)}`
-  }
-
-  get #isOver(): boolean {
-    return this.#part >= this.#list.parts.length
-  }
+  let problem: string | undefined
+  const isOver = () => part >= parts.length
 
   /** Returns the params of the next page; undefined at the end, after a problem and where the limit is reached. */
-  pageToRead(): ParamValues<Params> | undefined {
-    const isOnlyPageRead = this.#list.pageToken !== undefined && this.pages > 0
-    if (this.#isOver || this.#isLimited || isOnlyPageRead || this.#problem !== undefined) return undefined
-    return pageParams(this.#list, this.#list.parts[this.#part], this.#token)
+  const pageToRead = (): ParamValues<Params> | undefined => {
+    const isOnlyPageRead = pageToken !== undefined && pages > 0
+    if (isOver() || isLimited || isOnlyPageRead || problem !== undefined) return undefined
+    return pageParams(list, parts[part], token)
   }
 
-  /** Returns the records of a page that were not given before and that no param hides. */
-  take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
-    const { key, end } = this.#pages
-    const { order, pageToken, complete = (record: JsonObject) => record } = this.#list
-    const { [key]: _, ...rest } = envelope
-    this.#lastEnvelope = rest
-    const unseen = records.filter(record => this.#isNew(record))
-    this.#repeated += records.length - unseen.length
-    const wanted = unseen.filter(record => this.#keeps(record)).map(record => complete(record))
-    const token =
-      'total' in end
-        ? this.#offsetAfter(records.length, unseen.length > 0, readTotal(rest, end.total))
-        : readPageToken(rest, end.nextToken)
-    this.#advance(token)
-    if (pageToken !== undefined) this.#isLimited = token !== ''
-    if (order !== undefined) {
-      for (const record of wanted) this.#collected.push(record)
-      return []
-    }
-    const room = this.#limit - this.#shown
-    this.#isCut = wanted.length > room
-    if (this.#isCut || (wanted.length === room && this.pageToRead() !== undefined)) this.#isLimited = true
-    const now = wanted.slice(0, room)
-    this.#shown += now.length
-    return now
+  const isNew = (record: JsonObject): boolean => {
+    const id = idOf(record)
+    const isKnown = id !== undefined && seenIds.has(id)
+    if (id !== undefined) seenIds.add(id)
+    return !isKnown
   }
 
-  #isNew(record: JsonObject): boolean {
-    const id = this.#pages.idOf(record)
-    if (id === undefined) return true
-    const isNew = !this.#seenIds.has(id)
-    this.#seenIds.add(id)
-    return isNew
-  }
-
-  #keeps(record: JsonObject): boolean {
-    const name = this.#list.hiddenBy(record)
-    if (name !== undefined) this.#hidden.set(name, (this.#hidden.get(name) ?? 0) + 1)
+  const keeps = (record: JsonObject): boolean => {
+    const name = list.hiddenBy(record)
+    if (name !== undefined) hidden.set(name, (hidden.get(name) ?? 0) + 1)
     return name === undefined
   }
 
@@ -227,76 +171,98 @@ class ListProgress {
    * empty one, is the last: a short page in between must not look like the end. Every offset is another one, so that only
    * the records show that pages repeat.
    */
-  #offsetAfter(count: number, hasNew: boolean, total: number | undefined): string {
-    const { noun } = this.#pages
-    const totalBefore = this.#total
-    const read = Number(this.#token) + count
-    this.#total = total
-    if (count > 0 && !hasNew) this.#problem = `the service returned the same ${noun}s twice`
+  const offsetAfter = (count: number, hasNew: boolean, total: number | undefined): string => {
+    const totalBefore = lastTotal
+    const read = Number(token) + count
+    lastTotal = total
+    if (count > 0 && !hasNew) problem = `the service returned the same ${noun}s twice`
     else if (total === undefined) return count === 0 ? '' : String(read)
     else if (totalBefore !== undefined && total < totalBefore)
-      this.#problem = `the service counted ${pluralize(totalBefore, noun)} and then ${formatInteger(total)}, so some may have been skipped`
+      problem = `the service counted ${pluralize(totalBefore, noun)} and then ${formatInteger(total)}, so some may have been skipped`
     else if (read > total || (count === 0 && read < total))
-      this.#problem = `the service counted ${pluralize(total, noun)} and returned ${formatInteger(read)}`
+      problem = `the service counted ${pluralize(total, noun)} and returned ${formatInteger(read)}`
     return read === total ? '' : String(read)
   }
 
   /** Moves past a page. `nextToken` is empty at the end of a part. */
-  #advance(nextToken: string): void {
-    const { maxPages = defaultMaxPages } = this.#list
-    this.pages++
-    if (this.#problem !== undefined) return
+  const advance = (nextToken: string): void => {
+    pages++
+    if (problem !== undefined) return
     if (nextToken === '') {
-      this.#part++
-      this.#tokens.clear()
-    } else if (nextToken === this.#token || this.#tokens.has(nextToken))
-      this.#problem = 'the service returned the same page token twice'
-    this.#tokens.add(nextToken)
-    this.#token = nextToken
-    if (!this.#isOver && this.pages >= maxPages)
-      this.#problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise ${this.#nameOf('maxPages')})`
+      part++
+      tokens.clear()
+    } else if (nextToken === token || tokens.has(nextToken))
+      problem = 'the service returned the same page token twice'
+    tokens.add(nextToken)
+    token = nextToken
+    if (!isOver() && pages >= maxPages)
+      problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise ${nameOf('maxPages')})`
   }
 
-  finish(failure: MergeqError | undefined): ListPage {
-    const { order, parts } = this.#list
-    const { noun } = this.#pages
-    const records = this.#collected.sort(order).slice(0, this.#limit)
-    const isLimited = this.#isLimited || records.length < this.#collected.length
-    const matches = this.#shown + this.#collected.length
-    const shown = this.#shown + records.length
-    const isStopped = this.#problem !== undefined || failure !== undefined
-    const complete = this.#isOver && !isLimited && !isStopped
-    const warnings: string[] = []
-    if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
-    if (this.#hidden.size > 0 && this.#list.describesFilters !== true)
-      warnings.push(describeHidden(this.#hidden, noun))
-    const hint = shown === 0 ? this.#list.hintIfEmpty?.() : undefined
-    if (hint !== undefined) warnings.push(`${hint.sentence} ${hint.hint}`)
-    const result = {
-      shown,
-      pages: this.pages,
-      complete,
-      isWhole: complete && this.#list.pageToken === undefined,
-      matching: this.#hidden.size > 0 ? 'matching ' : '',
-      envelope: this.#lastEnvelope,
-      isContinued: this.pages === 1 && parts.length === 1 && order === undefined && !this.#isCut,
-    }
-    const rest = isLimited ? ' There are more.' : ''
-    const end: ListEnd = {
-      ...result,
-      // A sorted list that ended early is incomplete even below its limit: records that were not read may
-      // belong in it.
-      isBroken: isStopped || (!complete && !isLimited),
-      failure,
-      problem: this.#problem,
-      hidden: [...this.#hidden.values()].reduce((sum, count) => sum + count, 0),
-      total: this.#isOver && !isStopped && !this.#isLimited ? matches : undefined,
-      notes: [`${this.#list.describe(result)}${rest}`, ...warnings],
-      warnings,
-      mistake: complete && hint?.isMistake === true ? hint : undefined,
-      envelope: this.#list.envelope(result),
-    }
-    return { records, end }
+  return {
+    pageToRead,
+    pagesRead: () => pages,
+    /** `3 pages and 12 tests`. */
+    progress: () => `${pluralize(pages, 'page')} and ${pluralize(shown, noun)}`,
+    /** Returns the records of a page that were not given before and that no param hides. */
+    take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
+      const { [key]: _, ...rest } = envelope
+      lastEnvelope = rest
+      const unseen = records.filter(isNew)
+      repeated += records.length - unseen.length
+      const wanted = unseen.filter(keeps).map(record => complete(record))
+      const nextToken =
+        'total' in lastPage
+          ? offsetAfter(records.length, unseen.length > 0, readTotal(rest, lastPage.total))
+          : readPageToken(rest, lastPage.nextToken)
+      advance(nextToken)
+      if (pageToken !== undefined) isLimited = nextToken !== ''
+      if (order !== undefined) {
+        for (const record of wanted) collected.push(record)
+        return []
+      }
+      const room = limit - shown
+      isCut = wanted.length > room
+      if (isCut || (wanted.length === room && pageToRead() !== undefined)) isLimited = true
+      const now = wanted.slice(0, room)
+      shown += now.length
+      return now
+    },
+    finish(failure: MergeqError | undefined): ListPage {
+      const records = collected.sort(order).slice(0, limit)
+      const hasMore = isLimited || records.length < collected.length
+      const isStopped = problem !== undefined || failure !== undefined
+      const isComplete = isOver() && !hasMore && !isStopped
+      const result = {
+        shown: shown + records.length,
+        pages,
+        complete: isComplete,
+        isWhole: isComplete && pageToken === undefined,
+        matching: hidden.size > 0 ? 'matching ' : '',
+        envelope: lastEnvelope,
+        isContinued: pages === 1 && parts.length === 1 && order === undefined && !isCut,
+      }
+      const warnings: string[] = []
+      if (repeated > 0) warnings.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
+      if (hidden.size > 0 && list.describesFilters !== true) warnings.push(describeHidden(hidden, noun))
+      const hint = result.shown === 0 ? list.hintIfEmpty?.() : undefined
+      if (hint !== undefined) warnings.push(`${hint.sentence} ${hint.hint}`)
+      const end: ListEnd = {
+        ...result,
+        // A sorted list that ended early is incomplete even below its limit: records that were not read may
+        // belong in it.
+        isBroken: isStopped || (!isComplete && !hasMore),
+        failure,
+        problem,
+        hidden: [...hidden.values()].reduce((sum, count) => sum + count, 0),
+        total: isOver() && !isStopped && !isLimited ? shown + collected.length : undefined,
+        notes: [`${list.describe(result)}${hasMore ? ' There are more.' : ''}`, ...warnings],
+        warnings,
+        mistake: isComplete && hint?.isMistake === true ? hint : undefined,
+        envelope: list.envelope(result),
+      }
+      return { records, end }
+    },
   }
 }
 
