@@ -209,7 +209,6 @@ describe('a response without a required part is rejected', () => {
   const junit = '<testsuite><testcase name="cart"><failure/></testcase></testsuite>'
   test.each<readonly [string, readonly string[]]>([
     ['pr get 7', noState],
-    ['pr get --head fix', noState],
     ['pr wait 7 --timeout 0', noState],
     ['pr explain 7', []],
     ['queue get', noQueue],
@@ -217,12 +216,10 @@ describe('a response without a required part is rejected', () => {
     ['queue watch --once', noQueue],
     ['queue export', noQueue],
     ['flaky list', noTests],
-    ['flaky list -o ndjson', noTests],
     ['flaky gate --max 0 --on-unavailable pass', noTests],
     ['flaky report', noTests],
     ['flaky match junit.xml', noTests],
     [`flaky get ${testId}`, noTest],
-    [`flaky get ${testId} -o csv`, noTest],
   ])('%s', async (line, bodies) => {
     for (const body of [...others, ...bodies]) {
       const { code, out, err, requests } = await run(line, () => ({ body }), {

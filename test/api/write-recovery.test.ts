@@ -130,7 +130,6 @@ const answers: Readonly<Record<string, readonly ChangeFault[]>> = {
   'lost, then 429': [lost, limited],
   'lost, then a redirect': [lost, refused(307)],
   'lost, then 401': [lost, refused(401)],
-  'lost, then 403': [lost, refused(403)],
   'lost, then 404': [lost, refused(404)],
   'lost, then 409': [lost, refused(409)],
   'lost, then lost, but applied': [lost, applied],
@@ -281,7 +280,6 @@ const table: readonly Row[] = [
   ],
   // A refusal of the replay proves nothing if the first request explains it.
   ['lost, then 401', 'work', { replayable: unknown('sent, 3 reads, sent, 3 reads', 'never') }],
-  ['lost, then 403', 'work', { [submit]: unknown('sent, 3 reads, sent, 3 reads', 'never') }],
   [
     'lost, then 404',
     'work',
@@ -427,10 +425,6 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
     // Records on a replica that is behind confirm nothing.
     'twice the FAILED record of the attempt before': [
       { changes: times(9, lost), readings: times(2, shows(ended('failed', noon - hour))) },
-      unknown('sent, 3 reads', 'never'),
-    ],
-    'once the CANCELLED record of the attempt before': [
-      { changes: times(9, lost), readings: [shows(ended('cancelled', noon - hour))] },
       unknown('sent, 3 reads', 'never'),
     ],
     'twice a CANCELLED record of the second of the sending': [
