@@ -658,7 +658,7 @@ describe('a submission is sent once more only at the head that is meant', () => 
     ['sends nothing where the head is not known', { checkout: false }, 2, { code: 3, outcome: 'failed' }],
     ['sends it once more at the same head', { acts: unmoved }, 3, {}],
   ])('`pr land` %s', async (_, scenario, sent, result) => {
-    const line = 'pr land 7 --timeout 30m --interval 2s --resubmit any --json'
+    const line = 'pr land 7 --timeout 8m --interval 2s --resubmit any --json'
     const { code, out, sandbox } = await runAgainstFaults(line, { ...story, checkout: true, ...scenario })
     expect(sandbox.sendings).toHaveLength(sent)
     expect({ code, ...JSON.parse(out) }).toMatchObject({ submitted: true, attempts: 2, ...result })
