@@ -5,7 +5,7 @@ import { type Answer, mergeq, type Outcome, type Seen, type Setting } from './ha
 export type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
 
 export const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
-const nameOf = ({ path }: Pick<Seen, 'path'>) => path.slice(path.lastIndexOf('/') + 1)
+export const nameOf = ({ path }: Pick<Seen, 'path'>) => path.replace(/^[^?]*\/|\?.*/g, '')
 
 const service =
   (answers: Answers) =>

@@ -1,23 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/base/json.ts'
-import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { type Answer, queueEnv as env, type Setting } from '../../support/harness.ts'
+import { type Answers, json, nameOf, run } from '../../support/named-answers.ts'
 import { entry, queue, record, uuid } from '../../support/pr-explain.ts'
 
-const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
-const nameOf = ({ path }: Pick<Seen, 'path'>) => path.replace(/^\/v1\/|\?.*/g, '')
-
-type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
+const failing: Answer = { status: 500, body: 'no' }
+const withoutAnswer = {
+  ...{ getSubmittedPullRequest: failing, getQueue: failing },
+  ...{ getMergeQueueTestingDetails: failing, getMergeQueueMetrics: failing },
+}
 
 /** Runs a command line; an operation that has no answer fails with 500. */
 async function explain(words: string, answers: Answers, setting: Setting = {}) {
-  const outcome = await mergeq(`pr explain ${words}`, {
-    env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
-    answer(seen) {
-      const answer = answers[nameOf(seen)] ?? { status: 500, body: 'no' }
-      return typeof answer === 'function' ? answer(JSON.parse(seen.body)) : answer
-    },
-    ...setting,
-  })
+  const outcome = await run(`pr explain ${words}`, { ...withoutAnswer, ...answers }, { env, ...setting })
   const sent = outcome.requests.map(seen => ({ name: nameOf(seen), body: JSON.parse(seen.body || '{}') }))
   return { ...outcome, sent, timelines: sent.filter(({ body }) => body.includeTimeline === true).length }
 }

@@ -1,23 +1,14 @@
 import { expect, test } from 'vitest'
-import type { JsonObject } from '../../../src/base/json.ts'
-import { type Answer, queueEnv as env, mergeq, noon, type Seen } from '../../support/harness.ts'
+import { getNumber, type JsonObject } from '../../../src/base/json.ts'
+import { type Answer, queueEnv as env, noon } from '../../support/harness.ts'
+import { type Answers, json, run } from '../../support/named-answers.ts'
 import { entry, queue, record } from '../../support/pr-explain.ts'
 
-const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
 const ago = (milliseconds: number) => new Date(noon - milliseconds).toISOString()
 const hour = 3_600_000
 
-type Answers = Readonly<Record<string, Answer | ((body: string) => Answer)>>
-
 /** Runs `queue explain`; an operation without an answer is missing from the service. */
-const explain = (answers: Answers, words = '--json') =>
-  mergeq(`queue explain ${words}`, {
-    env,
-    answer({ path, body }: Seen) {
-      const answer = answers[path.replace(/^\/v1\/|\?.*$/g, '')] ?? { status: 404 }
-      return typeof answer === 'function' ? answer(body) : answer
-    },
-  })
+const explain = (answers: Answers, words = '--json') => run(`queue explain ${words}`, answers, { env })
 const notReadyMetrics = (count: number): Answer => ({
   body: `mq_awaiting_mergeability{repo="acme/web",branch="main",queue_type="main"} ${count}\n`,
 })
@@ -83,8 +74,8 @@ const cases: Readonly<Record<string, Answers>> = {
   // The head is read again with its timeline.
   'pull requests of one test run are a batch': {
     getQueue: batching(5, 6, 7),
-    getSubmittedPullRequest(body) {
-      const { number } = JSON.parse(body).pr
+    getSubmittedPullRequest({ pr }) {
+      const number = getNumber(pr, 'number') ?? 0
       return json(inRun(number, number === 7 ? 'two' : 'one'))
     },
   },
