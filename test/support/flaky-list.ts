@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../src/base/json.ts'
 import type { Answer, Outcome, Seen } from './harness.ts'
 
-export const day = 86_400_000
 export const ids = ({ out }: Pick<Outcome, 'out'>) =>
   out
     .split('\n')

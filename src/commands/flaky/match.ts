@@ -25,7 +25,7 @@ import { describeWhen } from '../../values/time-range.ts'
 import { choice, text } from '../../values/types.ts'
 import type { JUnitResults } from './match/junit-document.ts'
 import { createMatcher, mergeTests, type TestMatch } from './match/same-test.ts'
-import { idColumn, nameColumn, ownerColumn, rateColumn } from './shared/columns.ts'
+import { idColumn, nameColumn, ownerColumn, rateColumn, shortId } from './shared/columns.ts'
 import {
   logNotes,
   onUnavailableOption,
@@ -127,7 +127,7 @@ const matchColumns = columns(
 const screenColumns = (rates: RateFormat): readonly Column[] => [
   ...columns('verdict'),
   { ...rateColumn(rates, 'test.failure_rate_last_7d'), priority: 4 },
-  { ...idColumn, path: 'test.id', show: ({ test }) => getString(test, 'id')?.slice(0, 8) },
+  { ...idColumn, path: 'test.id', show: shortId('test.id') },
   { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
   ...columns(['file', { format: 'id', priority: 8, yieldsToText: true }]),
