@@ -75,7 +75,7 @@ const hasModule = (file, id, context) => {
 }
 
 /** The names of the groups; the other names are those of modules. */
-const isFileName = /^(start|messages|definitions|shared|commands-[a-z]+|rolldown-runtime)$/
+const isFileName = /^(start|messages|definitions|shared|habits|commands-[a-z]+|rolldown-runtime)$/
 
 /** Returns the groups of rolldown for `findFiles`; a module belongs to the first that has it. */
 const createGroups = () =>
@@ -84,6 +84,13 @@ const createGroups = () =>
     name: (id, context) => (hasModule(file, id, context) ? file : null),
     priority: 9 - index,
   }))
+
+/** What only a wrong command line loads, of all commands at once. */
+const habitsGroup = {
+  debugName: 'habits',
+  name: id => (isSource(id) && basename(id) === 'habits.ts' ? 'habits' : null),
+  priority: 10,
+}
 
 /** Returns the groups of what at least three files import: one for each group of commands, and one for the rest. */
 function createSharedGroups() {
@@ -156,6 +163,7 @@ async function bundleInto(dir) {
         `${facadeModuleId === null && isFileName.test(name) ? name : chunkName(facadeModuleId ?? moduleIds.at(-1))}.cjs`,
       codeSplitting: {
         groups: [
+          habitsGroup,
           ...createGroups(),
           // What at least three files import: a request loads 11 files instead of 25.
           ...createSharedGroups(),

@@ -11,6 +11,7 @@ import {
   usageOf,
   type Words,
 } from './meant-line.ts'
+import { loadHabits } from './other-words.ts'
 import type { ParsedCommandLine } from './parse.ts'
 
 /** Returns the usage error of a command line; its hint is the line that was probably meant, or shows the usage. */
@@ -21,6 +22,7 @@ export async function createUsageError(
 ): Promise<MergeqError> {
   const { problem, path, command, words } = reading
   const usage = usageOf(path)
+  await loadHabits(groups)
   switch (problem?.kind) {
     case undefined:
       throw new TypeError('nothing is wrong with this command line')
@@ -74,6 +76,7 @@ export async function withMeantValues(
   reading: ParsedCommandLine,
   groups: readonly CommandGroup[],
 ): Promise<MergeqError> {
+  await loadHabits(groups)
   const hint = await askForValues(argv, reading, groups)
   return hint === undefined ? error : new MergeqError(error.kind, error.message, { ...error.details, hint })
 }

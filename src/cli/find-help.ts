@@ -6,7 +6,15 @@ import { printsData } from '../output/output-formats.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { documentCommand } from './command-doc.ts'
 import { type HelpOptions, type Item, Layout } from './help-layout.ts'
-import { findCommand, isSentence, isWord, meaningOf, sentencesAbout, wordsIn } from './other-words.ts'
+import {
+  findCommand,
+  isSentence,
+  isWord,
+  loadHabits,
+  meaningOf,
+  sentencesAbout,
+  wordsIn,
+} from './other-words.ts'
 import { parseCommandLine } from './parse.ts'
 import { renderTopic, topicItems, topics } from './topics.ts'
 
@@ -94,6 +102,7 @@ export async function findHelp(
   const started = words.length > 2 ? undefined : findByStart(words, groups)
   if (started !== undefined) return { kind: 'command', path: started }
   const { path, words: unknown } = await parseCommandLine(words, groups)
+  await loadHabits(groups)
   const root = findCommand(path, unknown, groups)
   const [word = ''] = words
   const isName = words.length > 1 || groups.some(({ commands }) => commands.some(each => each.name === word))

@@ -1,8 +1,74 @@
 import type { CommandGroup } from '../command/command.ts'
+import type { Habit } from '../command/habits.ts'
+import { formats } from '../output/output-formats.ts'
 import { isPullRequestReference } from '../values/pull-request.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 import { parseDuration } from '../values/time.ts'
-import { habits } from './habits.ts'
+
+/** The habits that lead to no command: other names of groups and of options that several commands have. */
+const generalHabits: readonly Habit[] = [
+  ['', 'pulls prs pull pull-request pull-requests mr mrs merge-request', 'pr'],
+  ['', 'que q mq merge-queue merge-train', 'queue'],
+  ['', 'flakytests flaky-tests', 'flaky'],
+  ['', 'mergeq trunk bors @bors @mergifyio', ''],
+  [', queue', 'clean rollup', 'none'],
+  ['revert, rollup', '<pr>', 'none'],
+  ['rollout', 'restart', 'none'],
+  ['log', 'short oneline', 'none'],
+  ['', 'upgrade self-update', 'Update mergeq with the program that installed it, such as npm.'],
+  [
+    'pr, pr edit',
+    'comment checkout review ready update-branch rebase diff --add-label --remove-label --add-reviewer --title',
+    'No command of mergeq does this. Use the program of the code host, such as: gh pr --help',
+  ],
+  [
+    '',
+    'commit fetch checkout rebase sync restack stack stash branch tag clone issue issues secret label gist workflow',
+    'No command of mergeq does this. Use git, or the program of the code host.',
+  ],
+  ['queue *', '<pr>', 'none'],
+  ['queue *', '<repo>', '-R *'],
+  ['queue *', '<word>', '-b *'],
+  ['*', '--pr --number --id', ''],
+  ['pr *', '--current', 'Without a pull request, that of the current branch is used.'],
+  ['*', '--start --from --for --last --past --window --after', '--since'],
+  ['*', '--end --to --before', '--until'],
+  ['*', '--day --today', '--since 24h'],
+  ['*', '--week', '--since 7d'],
+  ['*', '--month', '--since 30d'],
+  ['*', '--days', '--since <n>d'],
+  ['*', '--weeks', '--since <n>w'],
+  ['*', '--hours', '--since <n>h'],
+  ['*', '--team --codeowner --code-owner', '--owner'],
+  ['*', '--hostname --host --url --server', '--base-url'],
+  ['*', '-p', '--port'],
+  ['*', '--repository', '--repo'],
+  ['*', '--branch --base --target --queue -B', '--target-branch'],
+  ['*', '--format', '--output'],
+  ['*', formats.map(name => `--${name}`).join(' '), '--output *'],
+  ['*', '--force --confirm -f', '--yes'],
+  ['*', '-y', 'Write --yes, where a command asks. It has no short form.'],
+  ['*', '--prio -p', '--priority'],
+  ['*', '--top --count --max -L -n=<n>', '--limit'],
+  ['*', '-s --status', '--state'],
+  ['*', '--reason --comment --message --body -m', 'No command takes a reason or a comment.'],
+  ['*', '--watch --follow', 'Only queue watch and pr wait follow changes. They need no option for it.'],
+  ['*', '--web', 'Only pr get, pr explain, pr testing and flaky get open a page with --web.'],
+  [
+    '*',
+    '--template --jsonpath --no-headers --full',
+    'To format the output, use --fields, or pipe --json to jq.',
+  ],
+  [
+    '*',
+    '--sort --sort-by --order --reverse',
+    'Only lists of tests have --sort. Otherwise, pipe --json to jq.',
+  ],
+  ['*', '--dryrun --what-if -n', '--dry-run'],
+  ['*', '--no-color --no-colour', '--color never'],
+  ['*', '--colour', '--color'],
+  ['*', '-V', '--version'],
+]
 
 type Words = readonly string[]
 
@@ -63,15 +129,27 @@ const meanings = new Map<string, string[]>()
 /** Words that name no branch: those of commands, here and elsewhere, and the values of a flag. */
 const verbs = new Set(['on', 'yes', 'no', 'true', 'false'])
 
-for (const [places, words, meant] of habits) {
-  for (const word of words.split(' ')) {
-    verbs.add(word)
-    for (const place of places.split(', ')) {
-      const key = `${place}\n${word}`
-      meanings.set(key, [...(meanings.get(key) ?? []), meant])
+/** Returns the habits of all commands, then those that lead to no command. */
+export async function readHabits(groups: Groups): Promise<readonly Habit[]> {
+  const files = groups.flatMap(({ commands }) => commands.flatMap(({ habits }) => habits?.() ?? []))
+  const loaded = await Promise.all(files)
+  return [...loaded.flatMap(({ habits }) => habits), ...generalHabits]
+}
+
+/** Fills the tables, before a word of a wrong command line is looked up. */
+export async function loadHabits(groups: Groups): Promise<void> {
+  const habits = await readHabits(groups)
+  if (meanings.size > 0) return
+  for (const [places, words, meant] of habits) {
+    for (const word of words.split(' ')) {
+      verbs.add(word)
+      for (const place of places.split(', ')) {
+        const key = `${place}\n${word}`
+        meanings.set(key, [...(meanings.get(key) ?? []), meant])
+      }
     }
+    if (!isSentence(meant)) for (const word of meant.split(' ')) verbs.add(word)
   }
-  if (!isSentence(meant)) for (const word of meant.split(' ')) verbs.add(word)
 }
 
 function meaningsOf(places: Words, typed: string, isPossible: (key: string) => (meant: string) => boolean) {

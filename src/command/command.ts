@@ -11,6 +11,7 @@ import type { OutputFormat } from '../output/output-formats.ts'
 import type { Printer } from '../output/printer.ts'
 import type { Redactor } from '../output/redactor.ts'
 import type { OutputDoc, Prints } from './fields.ts'
+import type { Habit } from './habits.ts'
 import {
   type Definition,
   type Input,
@@ -90,6 +91,8 @@ export interface CommandFile {
   /** Another word for it. */
   readonly alias?: string
   load(): Promise<{ readonly definition: Command }>
+  /** What people type who know it by another name. */
+  habits?(): Promise<{ readonly habits: readonly Habit[] }>
 }
 
 /** The commands that share their first word. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageError } from '../../src/cli/correct.ts'
-import { habits } from '../../src/cli/habits.ts'
+import { readHabits } from '../../src/cli/other-words.ts'
 import { globalOptions, parseCommandLine, versionOption } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { expectUsageError } from '../support/command-checks.ts'
@@ -190,6 +190,8 @@ describe('a wrong value is answered with the right one', () => {
   })
 })
 
+const habits = await readHabits(commandGroups)
+
 test('habits name commands and options that exist', () => {
   expect(habits.length).toBeGreaterThan(150)
   for (const [places, , meant] of habits) {
@@ -219,4 +221,23 @@ test('no word has two meanings in one place, but those of options', () => {
     ({ key, meant }, index) => !meant.startsWith('-') && words.findIndex(other => other.key === key) < index,
   )
   expect(twice).toEqual([])
+})
+
+test('a habit is in the folder of the command that it leads to', async () => {
+  const files = commandGroups.flatMap(({ name: group, commands }) =>
+    commands.flatMap(({ name, habits }) =>
+      habits === undefined ? [] : [{ own: `${group} ${name}`.trim(), habits }],
+    ),
+  )
+  expect(files.length).toBeGreaterThan(30)
+  for (const { own, habits } of files)
+    for (const [places, , meant] of (await habits()).habits) {
+      const isOwn = meant.replace('*', '').startsWith(own) || places.includes(own) || meant.includes(own)
+      expect({
+        own,
+        places,
+        meant,
+        isOwn: isOwn || places.split(', ').some(place => own.startsWith(place.replace(' *', ''))),
+      }).toMatchObject({ isOwn: true })
+    }
 })

@@ -1,0 +1,4 @@
+export const habits = [
+  ['completion', '--shell -s', ''],
+  ['', 'autocomplete complete', 'completion'],
+] as const

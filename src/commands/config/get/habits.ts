@@ -1,0 +1,1 @@
+export const habits = [['config', 'get-value --get', 'config get']] as const

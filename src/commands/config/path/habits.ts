@@ -1,0 +1,1 @@
+export const habits = [['config', 'edit open file where', 'config path']] as const

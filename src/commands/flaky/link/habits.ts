@@ -1,0 +1,1 @@
+export const habits = [[', flaky', 'ticket create-ticket', 'flaky link']] as const

@@ -1,0 +1,1 @@
+export const habits = [['guard', 'status --check', 'guard check']] as const

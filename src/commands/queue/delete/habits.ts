@@ -1,0 +1,1 @@
+export const habits = [['queue', 'remove rm destroy drop', 'queue delete']] as const

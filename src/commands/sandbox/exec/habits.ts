@@ -1,0 +1,1 @@
+export const habits = [['sandbox', 'run', 'sandbox exec']] as const
