@@ -140,13 +140,11 @@ interface Rows {
 /** The value that is typed for an option; a switch has none, and a choice is its last one. */
 const values = new Map(
   `
-    --author=ada --baseline=known.txt --concurrency=3 --enqueueing-label=ship --field=a=1 --file=q.yaml
-    --forked-run=12 --from=a.txt --from-json=a.json --give-up-after=5s --grace=1s --head=fix --if-match=0123456789abcdef
-    --input=b.json --interval=7s --limit=1 --match-head=4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --max=2 --max-depth=0
-    --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a --page-size=50 --page-token=p2
-    --path=src/* --port=8080 --pr=7 --priority=high --queue=acme/web:release --raw-field=a=1
-    --required-status=ci --scenario=failure --seed=9 --set=some.thing=1 --sha=4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --since=2h --speed=4
-    --stalled=1h --until=1h --window=30d
+    --baseline=known.txt --field=a=1 --file=q.yaml --from=a.txt --from-json=a.json --give-up-after=5s --grace=1s
+    --if-match=0123456789abcdef --input=b.json --interval=7s --limit=1
+    --match-head=4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a
+    --page-size=50 --page-token=p2 --path=src/* --queue=acme/web:release --raw-field=a=1 --set=some.thing=1
+    --sha=4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --since=2h --stalled=1h --until=1h --window=30d
   `
     .trim()
     .split(/\s+/)
@@ -159,26 +157,16 @@ const failsAfterSubmission = ({ path }: Seen, index: number): Answer => {
   return { body: path.endsWith('/submitPullRequest') ? 'OK' : '{"state":"FAILED"}' }
 }
 
-const waitOptions = (line: string): NonNullable<Rows['options']> => ({
-  '--until': { line, typed: '--until testing' },
-  '--interval': { line },
-  '--grace': { line, setting: { answer: knowsNothing } },
-  '--match-head': { line },
-  '--give-up-after': { line: `${line} --interval 1s`, setting: { answer: failsLater } },
-  '--fail-on-paused': { line },
-  '--no-bell': { line, setting: { terminal: true } },
-  '--set': { line },
-})
-
-const readsNothing = (line: string): Shows => ({
-  line: `${line} -`,
-  typed: '--if-empty ok',
-  setting: { input: '' },
-})
+const waitOptions: NonNullable<Rows['options']> = {
+  '--until': { typed: '--until testing' },
+  '--grace': { setting: { answer: knowsNothing } },
+  '--give-up-after': { setting: { answer: failsLater } },
+  '--no-bell': { setting: { terminal: true } },
+}
 
 const onSeveral = (command: string): NonNullable<Rows['options']> => ({
-  '--file': { line: `${command} --yes`, setting: quietQueue },
-  '--record': { line: `${command} --all --yes`, typed: '--record r.json' },
+  '--file': { setting: quietQueue },
+  '--record': { line: `${command} --all --yes` },
   '--yes': { line: `${command} --all` },
 })
 
@@ -188,7 +176,7 @@ const stopsOnError = (line: string): NonNullable<Rows['options']> => ({
     line: `${line} 7 8 --retries 0`,
     setting: { answer: () => ({ status: 400, body: 'no' }) },
   },
-  '--if-empty': readsNothing(line),
+  '--if-empty': { line: `${line} -`, typed: '--if-empty ok', setting: { input: '' } },
 })
 
 const inCheckout: Setting = {
@@ -209,20 +197,17 @@ const junit = (attributes: string, more = ''): Setting => ({
  */
 const table: Readonly<Record<string, Rows>> = {
   'pr submit': {
-    options: {
-      ...waitOptions('pr submit 7 --wait --timeout 40s'),
-      '--wait': { typed: '--wait --timeout 5s' },
-    },
+    line: 'pr submit 7 --wait --timeout 40s',
+    options: { ...waitOptions, '--wait': { line: 'pr submit 7', typed: '--wait --timeout 5s' } },
   },
   'pr land': {
     line: 'pr land 7 --timeout 1m',
     setting: { answer: failsAfterSubmission },
     options: {
-      ...waitOptions('pr land 7 --timeout 40s'),
-      '--until': { line: 'pr land 7 --timeout 40s', typed: '--until testing', setting: { answer } },
+      ...waitOptions,
+      '--until': { typed: '--until testing', setting: { answer } },
       '--match-head': { setting: { answer } },
       '--attempts': { line: 'pr land 7 --timeout 1m --resubmit any', typed: '--attempts 1' },
-      '--set': {},
     },
   },
   'pr cancel': {
@@ -250,14 +235,12 @@ const table: Readonly<Record<string, Rows>> = {
       '--sha': { line: 'pr targets 7 //a' },
       '--no-sha': { line: 'pr targets 7 //a' },
       '--exec': {
-        line: 'pr targets',
         typed: '--exec -- list',
         setting: { env: { MERGEQ_PR: '7', MERGEQ_SHA: sha }, spawn: () => ({ code: 0, out: 'a' }) },
       },
       '--if-empty': { line: `pr targets 7 --sha ${sha} --from empty.txt`, typed: '--if-empty none' },
       '--too-large': {
         line: `pr targets 7 --sha ${sha} --from-json a.json`,
-        typed: '--too-large fail',
         setting: { answer: () => ({ status: 413, body: '' }) },
       },
     },
@@ -266,7 +249,7 @@ const table: Readonly<Record<string, Rows>> = {
   'pr wait': {
     line: 'pr wait 7 --timeout 40s',
     options: {
-      ...waitOptions('pr wait 7 --timeout 40s'),
+      ...waitOptions,
       '--stop-on-error': {
         line: 'pr wait 7 8 --timeout 40s',
         setting: {
@@ -295,9 +278,6 @@ const table: Readonly<Record<string, Rows>> = {
     line: 'queue wait --timeout 0',
     options: {
       '--file': { setting: quietQueue },
-      '--until': {
-        setting: { answer: () => ({ body: '{"enqueuedPullRequests":[{"prNumber":8,"state":"PENDING"}]}' }) },
-      },
       '--interval': { line: 'queue wait --timeout 9s' },
       '--no-bell': { line: 'queue wait --timeout 11s', setting: { terminal: true } },
       '--give-up-after': { line: 'queue wait --timeout 9s', setting: { answer: () => ({ status: 503 }) } },
@@ -329,7 +309,6 @@ const table: Readonly<Record<string, Rows>> = {
   'queue export': {
     options: {
       '--all': { line: 'queue export -f q.yaml' },
-      '--for': { typed: '--for next' },
       '--yes': { line: 'queue export --all -f q', setting: { disk: new Map([[exported, 'settings: {}']]) } },
     },
   },
@@ -352,7 +331,6 @@ const table: Readonly<Record<string, Rows>> = {
     options: {
       '--set': { typed: '--set concurrency=4' },
       '--file': { line: 'queue apply --yes' },
-      '--record': { typed: '--record r.json' },
       '--yes': { line: 'queue apply -f q.yaml' },
       '--create': { setting: { answer: () => ({ status: 404, body: 'Not Found' }) } },
     },
@@ -362,12 +340,10 @@ const table: Readonly<Record<string, Rows>> = {
     options: {
       '--file': { setting: quietQueue },
       '--not-paused': { line: 'queue check --only --max-depth 3' },
-      '--only': { line: 'queue check --not-paused' },
       '--stalled': { line: 'queue check --only --not-paused' },
     },
   },
   metrics: { options: { '--raw': { setting: { terminal: true } } } },
-  'flaky list': { line: 'flaky list -o ndjson' },
   'flaky quarantined': { setting: { answer: quarantine } },
   'flaky unhealthy': { options: { '--page-token': { line: 'flaky unhealthy --status flaky' } } },
   'flaky get': { options: { '--window': { line: 'flaky get cart' } } },
@@ -385,7 +361,6 @@ const table: Readonly<Record<string, Rows>> = {
         typed: '--retried pass',
         setting: junit('name="alpha" file="src/a.ts"', '<testcase name="alpha" file="src/a.ts"/>'),
       },
-      '--variant': { typed: '--variant linux' },
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: () => ({ status: 503 }) } },
     },
   },
@@ -395,14 +370,8 @@ const table: Readonly<Record<string, Rows>> = {
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
     },
   },
-  'guard install': {
-    setting: inCheckout,
-    options: { '--fail-closed': { typed: '--fail-closed' } },
-  },
-  'guard check': {
-    setting: inCheckout,
-    options: { '--fail-closed': { typed: '--fail-closed', setting: { answer: refusing } } },
-  },
+  'guard install': { setting: inCheckout },
+  'guard check': { setting: inCheckout, options: { '--fail-closed': { setting: { answer: refusing } } } },
   'guard hook': {
     setting: inCheckout,
     options: {
