@@ -221,7 +221,6 @@ const stages: Readonly<Record<string, Stage>> = {
   'pr land': {},
   'pr targets': {
     setting: {
-      input: 'a\nb\n',
       spawn: () => ({ code: 0, out: 'a\n' }),
       env: { MERGEQ_SHA: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
     },
@@ -247,8 +246,6 @@ const stages: Readonly<Record<string, Stage>> = {
   'auth login': { setting: { inputTerminal: true, typed: ['sandbox'], input: 'sandbox' } },
   'guard install': checkout,
   'guard uninstall': checkout,
-  'guard check': checkout,
-  'guard hook': checkout,
   'sandbox exec': { setting: { spawn: () => ({ code: 0, out: '' }) } },
   'sandbox shell': { setting: { spawn: () => ({ code: 0, out: '' }) } },
 }
