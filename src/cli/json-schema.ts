@@ -65,15 +65,10 @@ const fieldsIn = ({ base, fields }: RecordType): RecordType['fields'] => ({
   ...fields,
 })
 
-/** Returns the documents that a command prints with --json. */
-function documentsOf(command: PrintingCommand): readonly (RecordType | Field)[] {
-  const { with: others, ...usual } = ownPrints(command)
-  return [...(recordsOf(command, usual).documents ?? []), ...(others?.documents ?? [])]
-}
-
 /** Returns the JSON Schema of a document that a command prints with --json; null if it prints no JSON of its own. */
 export function documentSchema(command: PrintingCommand): JsonObject | null {
-  const documents = documentsOf(command)
+  const { with: others, ...usual } = ownPrints(command)
+  const documents = [...(recordsOf(command, usual).documents ?? []), ...(others?.documents ?? [])]
   if (documents.length === 0) return null
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -28,18 +28,10 @@ export interface EachOptions<T, R> {
   print?(outcome: Outcome<T, R>): Promise<number | undefined>
 }
 
-interface EachResult<T, R> {
-  /** In the order of the items, without those that were not begun. */
-  readonly outcomes: readonly Outcome<T, R>[]
-  /** Logs which items were not finished, if any were not, and returns the errors. */
-  errors(): Promise<readonly MergeqError[]>
-  /** Logs the errors, and which items were not finished. Returns the most severe exit code. */
-  report(): Promise<number>
-}
-
 /**
  * Works on several items at a time. An error does not stop the others, except that of a rejected token, and a
- * signal: then items that were begun are finished, and no further item is begun.
+ * signal: then items that were begun are finished, and no further item is begun. The outcomes are in the order of the
+ * items, without those that were not begun.
  *
  * @param operation the one that each item sends, for the error of a signal
  */
@@ -49,7 +41,7 @@ export async function each<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
   options: EachOptions<T, R>,
-): Promise<EachResult<T, R>> {
+) {
   const { dryRun } = cli.options
   const {
     atOnce = maxConcurrent,
@@ -68,11 +60,8 @@ export async function each<T, R>(
       if (failure.kind === 'auth' && !differInAccess) isStopped = true
       const isAboutItem =
         items.length > 1 && (failure.kind !== 'auth' || failure.details.status !== undefined)
-      return {
-        item,
-        failure: isAboutItem ? withResource(failure, name(item)) : failure,
-        code: failure.exit,
-      }
+      const named = isAboutItem ? withResource(failure, name(item)) : failure
+      return { item, failure: named, code: failure.exit }
     }
   }
   if (items.length > 1) outlastRateLimit(cli)
@@ -89,8 +78,10 @@ export async function each<T, R>(
   const errors = () => errorsOf(operation, items.map(resource), outcomes, cli, items.map(name))
   return {
     outcomes,
+    /** Logs which items were not finished, if any were not, and returns the errors. */
     errors,
-    async report() {
+    /** Logs the errors, and which items were not finished. Returns the most severe exit code. */
+    async report(): Promise<number> {
       const code = await reportErrors(await errors(), cli)
       return mostSevere([code, ...outcomes.map(({ code }) => code)])
     },

@@ -200,10 +200,7 @@ export const pullRequests: Input<readonly PullRequest[]> = {
   },
 }
 
-/**
- * Reads inputs one after another, in their order, those that a setting can give last: the pull request of a command
- * that names none may have to be looked up. Throws the usage error of the first that is wrong.
- */
+/** Reads inputs in their order, those that a setting can give last: the pull request may have to be looked up. */
 export async function readInputs(inputs: Inputs, args: ParsedArgs, context: InputContext): Promise<Values> {
   const entries: [string, unknown][] = []
   const all = Object.entries(inputs)

@@ -34,11 +34,7 @@ function hiddenText(above: number, below: number, hint: string | undefined): Sty
   return [styled(`${parts.join(', ')}${hint === undefined ? '' : ` (${hint})`}`, 'dim')]
 }
 
-/**
- * Draws a screen and the lines below it. Rows that do not fit are scrolled, below the heading
- * and the titles of the columns; without rows, the heading is. A line counts the rows that are not
- * visible.
- */
+/** Draws a screen and the lines below it. Rows that do not fit are counted, and scrolled below heading and titles. */
 export function drawFrame(screen: Screen, footer: readonly StyledLine[], options: FrameOptions): Frame {
   const { heading: head = [], columns = [], rows = [] } = screen
   const size = { ...options, columns: options.columns - 1 }

@@ -48,10 +48,7 @@ const refreshInterval = 100
 
 export type Logger = ReturnType<typeof createLogger>
 
-/**
- * Creates what writes messages to standard error; results go to standard output. A write that fails is ignored, because
- * the command does not depend on its log.
- */
+/** Creates what writes messages to standard error. A failed write is ignored: no command depends on its log. */
 export function createLogger(
   sink: LogWriter,
   { quiet, verbose, json, stack = false, color = false, styles, loadSpinner }: LoggerOptions,
@@ -87,10 +84,7 @@ export function createLogger(
       await log(text)
     }
   }
-  /**
-   * Shows a spinner with `text`, where the logger has one, with messages above it. Of several tasks at a time, the first
-   * has the spinner. Returns the function that stops it.
-   */
+  /** Shows a spinner, if there is one, for the first of several tasks. Returns the function that stops it. */
   const startSpinner = (text: SpinnerText): (() => void) => {
     if (loadSpinner === undefined) return () => undefined
     if (isSpinning) return endProgress

@@ -72,10 +72,7 @@ function placeholderAt(index: number, text: string): string {
 
 export type Redactor = ReturnType<typeof createRedactor>
 
-/**
- * Creates what replaces secrets in all output: as text and in base64. Each character may be percent-encoded or escaped in
- * JSON, and valid JSON stays valid.
- */
+/** Creates what replaces secrets: as text, in base64, percent-encoded, or escaped in JSON, which stays valid. */
 export function createRedactor() {
   const secrets = new Set<string>()
   let forms: readonly string[] = []

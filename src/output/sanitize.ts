@@ -32,10 +32,7 @@ export const sanitizeLines = (text: string): string =>
     .map(line => removeInvisible(line.replace(/\t/g, '  ')))
     .join('\n')
 
-/**
- * Returns a text without escape sequences. Of a control string without an end only the beginning is
- * removed. Each end is searched once, so that the time is proportional to the length of the text.
- */
+/** Removes escape sequences, in linear time; of a control string without an end, only its beginning. */
 function removeSequences(text: string): string {
   let [kept, from, end] = ['', 0, -1]
   sequences.lastIndex = 0

@@ -83,11 +83,7 @@ const textOf = (table: Table.Table): string =>
     .map(line => `${line.trimEnd()}\n`)
     .join('')
 
-/**
- * Creates a table without borders that is as wide as the terminal at most, unless what may not be cut is
- * wider. The first `sampleRows` rows determine the columns and their widths: rows can be rendered as they
- * arrive, and stay aligned.
- */
+/** Creates a table that fits the terminal as far as its cells may be cut; its first rows determine the widths. */
 export function createTableRenderer({ columns = [], rows: firstRows = [] }: Screen, options: TableOptions) {
   const { color, links = false, minWidths = [] } = options
   const cellTexts = (row: readonly (Json | undefined)[]) =>

@@ -48,10 +48,7 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean, sin
 export const describeWhen = (range: TimeRange, endsNow: boolean, since?: string): string =>
   describeInWords(range, endsNow, since).replace(/^last/, 'in the last').replace(/^\d/, 'from $&')
 
-/**
- * Parses a range of time (docs/reference/cli.md, "Lists of failing tests"), by default the last 24 hours until `now`.
- * Throws a usage error for an end in the future and an empty range.
- */
+/** Parses a range, by default the last 24 hours until `now`. Throws for an end in the future and an empty range. */
 export function parseTimeRange(
   from: string | undefined,
   to: string | undefined,
