@@ -63,11 +63,6 @@ describe('git that fails', () => {
   const problem = "detected dubious ownership in repository at '/repo'"
   test.each<readonly [string, NonNullable<Setting['spawn']>, string]>([
     ['the checkout of another owner', (_, args) => git(args, dubious), problem],
-    [
-      'a broken configuration',
-      (_, args) => git(args, 'fatal: bad config line 1 in file .git/config\n'),
-      'bad config line 1 in file .git/config',
-    ],
     ['not installed', () => ({ code: 127, out: '' }), 'git cannot be run'],
   ])('is a warning, and a failure where a setting is missing because of it: %s', async (_, spawn, found) => {
     const given = await doctor({ spawn })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { answerGit, type Git, prints } from '../../support/checkout.ts'
 import { serviceKnowing, where } from '../../support/guard.ts'
 import { mergeq, noon, type Setting } from '../../support/harness.ts'
 import { stored } from '../../support/settings-sources.ts'
@@ -12,13 +13,8 @@ const checkout =
       : { code: 0, out: heads }
 
 test('`guard check` asks about the current branch, without a push', async () => {
-  const run = (current: string, answer = serviceKnowing(), repo = where.MERGEQ_REPO) =>
-    mergeq('guard check', {
-      env: { ...where, MERGEQ_REPO: repo },
-      inputTerminal: true,
-      answer,
-      spawn: checkout(`${current}\n`),
-    })
+  const setting = { env: where, inputTerminal: true, answer: serviceKnowing() }
+  const run = (current: string) => mergeq('guard check', { ...setting, spawn: checkout(`${current}\n`) })
   const { code, err } = await run('fix')
   expect({ code, err }).toEqual({
     code: 21,
@@ -32,17 +28,14 @@ test('`guard check` asks about the current branch, without a push', async () => 
 
 test('a branch that was pushed without -u is known by its commit at each remote', async () => {
   const [fork, origin, head] = ['a', 'b', 'c'].map(digit => digit.repeat(40))
-  const answers: readonly (readonly [word: string, out: string])[] = [
-    ['symbolic-ref', 'fix-cart'],
-    ['for-each-ref --format=%(objectname) refs/remotes/*/fix-cart', `${fork}\n${origin}`],
-    ['rev-parse HEAD', head ?? ''],
-    ['ls-remote', `${origin}\trefs/pull/7/head`],
-    ['remote -v', 'origin\thttps://github.com/ACME/web.git (fetch)'],
-  ]
-  const spawn: Setting['spawn'] = (_, args) => {
-    const [, out] = answers.find(([word]) => args.join(' ').includes(word)) ?? []
-    return out === undefined ? { code: 128, out: '' } : { code: 0, out: `${out}\n` }
+  const git: Git = {
+    'symbolic-ref': prints('fix-cart\n'),
+    'for-each-ref --format=%(objectname) refs/remotes/*/fix-cart': prints(`${fork}\n${origin}\n`),
+    'rev-parse HEAD': prints(`${head}\n`),
+    'ls-remote': prints(`${origin}\trefs/pull/7/head\n`),
+    'remote -v': prints('origin\thttps://github.com/ACME/web.git (fetch)\n'),
   }
+  const spawn: Setting['spawn'] = (_, args) => answerGit(git, args)
   const { code, err } = await mergeq('guard check', { env: where, answer: serviceKnowing(), spawn })
   expect({ code, err }).toEqual({ code: 21, err: expect.stringMatching(/^mergeq: #7 is testing/) })
 })
