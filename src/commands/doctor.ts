@@ -93,7 +93,7 @@ const shownSettings = [
 /** Returns what was found of the setup, each with its source; what a check finds fault with is left to it. */
 async function findSetup(
   reports: readonly Report[],
-  { settings }: Pick<Cli, 'settings'>,
+  { settings }: Cli,
 ): Promise<ReadonlyMap<string, string>> {
   const setup = new Map<string, string>()
   for (const [name, setting] of shownSettings) {

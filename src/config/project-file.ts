@@ -69,8 +69,10 @@ export function projectFileSource(host: ServiceHost, notify: (text: string) => P
     const unknown = Object.keys(document).filter(
       key => key !== '$schema' && !allowedSettings.some(name => name === key),
     )
+    const names = unknown.filter(key => /^\w[\w.-]{0,39}$/.test(key)).join(', ')
+    const list = names === '' ? '' : `: ${names}`
     if (unknown.length > 0)
-      await notify(`${path}: ${pluralize(unknown.length, 'unknown key')} ignored${namesOf(unknown)}.`)
+      await notify(`${path}: ${pluralize(unknown.length, 'unknown key')} ignored${list}.`)
     return { path, document }
   })
 
@@ -86,9 +88,4 @@ export function projectFileSource(host: ServiceHost, notify: (text: string) => P
         : { value, origin: file.path, place: name }
     },
   }
-}
-
-function namesOf(keys: readonly string[]): string {
-  const names = keys.filter(key => /^\w[\w.-]{0,39}$/.test(key))
-  return names.length === 0 ? '' : `: ${names.join(', ')}`
 }

@@ -27,22 +27,14 @@ export interface SourceContext {
   namedRepo(): Promise<Repository | undefined>
 }
 
-/** Where sources disagree: whether this ends the command, with a problem and advice, or is only remarked upon. */
-interface Disagreement {
-  readonly isRefused: boolean
-  readonly problem: string
-  readonly advice: string
-  readonly remark: string
-}
-
-/** Takes one of several values: a change may not, and a read says so. */
+/** Takes one of several values where sources disagree: a change may not, and a read says so. */
 export async function choose<T>(
   { notify }: SourceContext,
   taken: T,
-  { isRefused, problem, advice, remark }: Disagreement,
+  given: Readonly<Record<'problem' | 'advice' | 'remark', string>> & { readonly isRefused: boolean },
 ): Promise<T> {
-  if (isRefused) throw usageError(problem, advice)
-  await notify(remark)
+  if (given.isRefused) throw usageError(given.problem, given.advice)
+  await notify(given.remark)
   return taken
 }
 

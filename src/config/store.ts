@@ -198,24 +198,19 @@ export function requireStorable(name: SettingKey, value: string): void {
 export const valueNamesOf = (profile: JsonObject): readonly string[] =>
   Object.keys(profile).filter(key => key !== 'tokens')
 
-interface StoredValue extends ResolvedValue {
-  /** For messages: `timeout in /home/ann/.config/mergeq/config.json`. */
-  readonly place: string
-}
-
 /** A person may have written a number without quotes, and a command as an array. */
 function storedText(stored: Json | undefined): string | undefined {
   if (typeof stored === 'number' || Array.isArray(stored)) return JSON.stringify(stored)
   return typeof stored === 'string' ? stored : undefined
 }
 
-/** Returns a value of a profile, of the user before that of the machine. */
+/** Returns a value of a profile, of the user before that of the machine; its place is `timeout in /home/ann/.config/...`. */
 export async function findStored(
   store: Store,
   profile: string,
   key: string,
   creates = false,
-): Promise<StoredValue | undefined> {
+): Promise<(ResolvedValue & { readonly place: string }) | undefined> {
   if (!creates) requireName(profile, await profileNames(store))
   const find = (document: JsonObject | undefined) => storedText(ownProfile(document, profile)[key])
   const own = find(await store.read())

@@ -114,22 +114,10 @@ export const exitCodeOfProcess = (
   signal: NodeJS.Signals | null | undefined,
 ): number => code ?? 128 + (signal ? constants.signals[signal] : 0)
 
-/** Starts a program in its own directory, in a group of its own, with nothing to read. */
-function spawnApart(path: string, args: readonly string[], env: Environment): ChildProcess {
-  const { file, words, shell } = startOf(path, args)
-  return spawn(file, words, {
-    env: { ...env },
-    cwd: dirname(path),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
-    shell,
-    windowsHide: true,
-  })
-}
-
 export const runGit = (args: readonly string[], options: GitOptions): Promise<CapturedResult> =>
   capture(findProgram('git', options.env, process.platform), args, options)
 
+/** Runs a program in its own directory, in a group of its own, with nothing to read. */
 async function capture(
   path: string | undefined,
   args: readonly string[],
@@ -137,7 +125,16 @@ async function capture(
 ): Promise<CapturedResult> {
   if (path === undefined) return { code: notStarted, out: '', startError: 'ENOENT' }
   try {
-    return await readOutput(spawnApart(path, args, options.env), options)
+    const { file, words, shell } = startOf(path, args)
+    const child = spawn(file, words, {
+      env: { ...options.env },
+      cwd: dirname(path),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      shell,
+      windowsHide: true,
+    })
+    return await readOutput(child, options)
   } catch (error) {
     // Node throws some errors of the system instead of reporting them, such as E2BIG.
     const startError = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'

@@ -20,7 +20,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '../base/json.ts'
-import type { Files, PipeLimits, SettingsFile, TemporaryDirectory } from './host.ts'
+import type { Files, PipeLimits, SettingsFile } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
@@ -253,7 +253,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   return stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs].join(' ')
 }
 
-function createTemporary(): TemporaryDirectory {
+function createTemporary() {
   const { tmpdir } = process.getBuiltinModule('node:os')
   const path = mkdtempSync(join(tmpdir(), 'mergeq-'))
   return { path, remove: async () => rmSync(path, { recursive: true, force: true }) }

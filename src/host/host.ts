@@ -192,13 +192,11 @@ export interface Files {
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
   /** Creates an empty directory among the temporary files, accessible to this user only. */
-  createTemporary(): Promise<TemporaryDirectory>
-}
-
-export interface TemporaryDirectory {
-  readonly path: string
-  /** Removes the directory with everything in it. */
-  remove(): Promise<void>
+  createTemporary(): Promise<{
+    readonly path: string
+    /** Removes the directory with everything in it. */
+    remove(): Promise<void>
+  }>
 }
 
 /** A settings file as conf has read it. */

@@ -62,14 +62,16 @@ export function createServiceHost(
 
 /** Creates the host of a Node process, with its streams and what can be started from it. */
 export function createNodeHost(proc: NodeJS.Process, version: string, interrupted: AbortSignal): Host {
+  const host = createServiceHost(proc, version, interrupted)
   return {
-    ...createServiceHost(proc, version, interrupted),
+    ...host,
     argv: proc.argv.slice(2),
     input: createInput(proc, interrupted),
     watchTerminal: async events => (await import('./terminal.ts')).watchTerminal(proc, events),
     out: createOutput(proc, 'stdout', interrupted),
     err: createOutput(proc, 'stderr', interrupted),
-    runProgram: async (program, args, options) => (await loadPrograms()).runProgram(program, args, options),
+    runProgram: async (program, args, options) =>
+      (await loadPrograms()).runProgram(program, args, options, host.cwd),
     lock: async (path, stale) => (await import('./lock.ts')).lockPath(path, stale),
     openUrl: async url => (await loadPrograms()).openUrl(url),
   }

@@ -21,18 +21,11 @@ function ignoreInterrupts(): () => void {
   }
 }
 
-function existingDirectory(): string {
-  try {
-    return process.cwd()
-  } catch {
-    return dirname(process.execPath)
-  }
-}
-
 export async function runProgram(
   program: string,
   args: readonly string[],
   { env, until, handlesInterrupt = false, output, limit }: ProgramOptions,
+  cwd = dirname(process.execPath),
 ): Promise<ProgramResult> {
   const { execa } = await import('execa')
   const isWindows = process.platform === 'win32'
@@ -47,7 +40,7 @@ export async function runProgram(
   const child = execa(file, words, {
     env: { ...env },
     extendEnv: false,
-    cwd: existingDirectory(),
+    cwd,
     stdin: output === undefined ? 'inherit' : 'ignore',
     stdout: output === undefined ? 'inherit' : 'pipe',
     stderr: output?.line === undefined ? 'inherit' : 'pipe',

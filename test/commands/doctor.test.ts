@@ -197,19 +197,9 @@ describe('what the checks find', () => {
     )
   })
 
-  test.each([
-    [
-      { HTTPS_PROXY: 'http://me:secret@proxy.example:3128' },
-      'pass',
-      'proxy.example:3128 (HTTPS_PROXY), not used for 127.0.0.1',
-    ],
-    [
-      { HTTPS_PROXY: 'socks5://proxy.example' },
-      'fail',
-      'The value of HTTPS_PROXY is not an http or https URL.',
-    ],
-  ])('the proxy that requests use: %j', async (env, result, found) => {
-    expect((await doctor({ env })).row('proxy')).toMatchObject({ result, found })
+  test('the proxy that requests use, without its password', async () => {
+    const { row } = await doctor({ env: { HTTPS_PROXY: 'http://me:secret@proxy.example:3128' } })
+    expect(row('proxy')?.found).toBe('proxy.example:3128 (HTTPS_PROXY), not used for 127.0.0.1')
   })
 
   test('a malformed proxy is a failure, and the service is checked if it is reached without it', async () => {

@@ -11,7 +11,7 @@ import { findTokenSource } from '../../config/token.ts'
 import { columns } from '../../output/view.ts'
 
 /** Throws a usage error that names the settings file for a profile whose name nobody can type. */
-function checkName(profile: string, { settings }: Pick<Cli, 'settings'>): void {
+function checkName(profile: string, { settings }: Cli): void {
   try {
     settingDefinition('profile').parse?.(profile)
   } catch {
@@ -25,7 +25,7 @@ function checkName(profile: string, { settings }: Pick<Cli, 'settings'>): void {
 /** Returns where the token of a profile comes from, for its base URL and for the other origins of its stored tokens. */
 async function listTokens(
   profile: string,
-  { args, host, settings }: Pick<Cli, 'args' | 'host' | 'settings'>,
+  { args, host, settings }: Cli,
 ): Promise<readonly Infer<typeof listedTokenRecord>[]> {
   const selected = profile === (await settings.require('profile'))
   const ofProfile = resolveSettings(new Map([...args, ['--profile', [profile]]]), host, {

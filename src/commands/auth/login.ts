@@ -45,7 +45,7 @@ const tokenSource = (origin: string): readonly string[] =>
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]
 
-const inProfile = ({ settings }: Pick<Cli, 'settings'>, ...words: readonly string[]): string =>
+const inProfile = ({ settings }: Cli, ...words: readonly string[]): string =>
   settings.commandLine(words, anyQueue)
 
 async function askForToken(origin: string, cli: Cli): Promise<string> {
@@ -63,11 +63,7 @@ async function askForToken(origin: string, cli: Cli): Promise<string> {
 }
 
 /** Whether the base URL is stored, too: one typed for a new profile, if it is not that of a program on this machine. */
-const isUrlStored = async (
-  profile: string,
-  baseUrl: string,
-  { args, settings }: Pick<Cli, 'args' | 'settings'>,
-): Promise<boolean> =>
+const isUrlStored = async (profile: string, baseUrl: string, { args, settings }: Cli): Promise<boolean> =>
   profile !== 'default' &&
   args.has('--base-url') &&
   !isLoopback(new URL(baseUrl).hostname) &&

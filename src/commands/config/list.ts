@@ -8,10 +8,7 @@ import { configKeys } from '../../config/setting-definitions.ts'
 import { columns } from '../../output/view.ts'
 
 /** What a CI job or the checkout gives besides the settings; what they refuse to give is left out. */
-async function findFacts({
-  settings,
-  host,
-}: Pick<Cli, 'settings' | 'host'>): Promise<readonly Infer<typeof listedSettingRecord>[]> {
+async function findFacts({ settings, host }: Cli): Promise<readonly Infer<typeof listedSettingRecord>[]> {
   const find = async (name: 'pr' | 'sha') => {
     try {
       return await settings.find(name)

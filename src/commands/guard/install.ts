@@ -8,11 +8,7 @@ import { parentDirectory } from '../../config/store.ts'
 import { findOtherHook, howToAdd, lineToAdd, printLine, renderHook } from './install/hook.ts'
 import { findHookPath, installedHookRecord, printHook, readHook, shownHook } from './shared/hook-file.ts'
 
-async function warnOfLimits({
-  host,
-  logger,
-  settings,
-}: Pick<Cli, 'host' | 'logger' | 'settings'>): Promise<void> {
+async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
   try {
     // As long as the hook has.
     const limited = limitPrograms(host, startWaitTime(3_000, host.clock))

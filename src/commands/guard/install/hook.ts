@@ -65,7 +65,7 @@ export async function findOtherHook(host: Host, path: string): Promise<OtherHook
 export async function printLine(
   { path: hook, setIn }: OtherHook,
   failClosed: boolean,
-  { host, printer }: Pick<Cli, 'host' | 'printer'>,
+  { host, printer }: Cli,
 ): Promise<number> {
   const existing = (await host.files.read(hook, 65_536).catch(() => undefined)) ?? ''
   const isThere = existing.includes('mergeq guard hook')

@@ -61,7 +61,7 @@ export async function printHook(
   hook: string,
   did: string,
   sentence: string,
-  { printer }: Pick<Cli, 'printer'>,
+  { printer }: Cli,
 ): Promise<number> {
   const record: Infer<typeof hookRecord> = { hook, did }
   await printer.print({ ...singleRecord(record), columns: hookColumns, screen: () => ({ sentence }) })

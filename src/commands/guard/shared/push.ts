@@ -14,7 +14,7 @@ import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../../../domain/states.ts'
 import type { Host } from '../../../host/host.ts'
 import { elapsedSince, formatAge, formatInteger } from '../../../values/format.ts'
-import { isSameRepository, type Repository, readRepositoryAddress } from '../../../values/repository.ts'
+import { isSameRepository, readRepositoryAddress } from '../../../values/repository.ts'
 import { readText } from '../../../values/text.ts'
 
 export interface PushedBranch {
@@ -70,7 +70,8 @@ const maxInput = 1024 * 1024
 
 interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
-  readonly remoteUrl: string | undefined
+  /** Whether the remote of the push is another repository, such as a fork. */
+  readonly isFork: boolean
   readonly cli: Cli
   /** Whether a person only asks, with `guard check`. */
   readonly isCheck: boolean
@@ -80,12 +81,6 @@ interface GuardedQueue {
   noteFailure(error: unknown): undefined
   /** Reads the queue, once for all branches; undefined if there is none. */
   readQueue(): Promise<JsonObject | undefined>
-}
-
-/** Whether a URL belongs to another repository, such as a fork. */
-function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boolean {
-  const pushed = remoteUrl === undefined ? undefined : readRepositoryAddress(remoteUrl)?.repo
-  return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
 /** A pushed branch, and the pull requests whose head is the commit that the remote has. */
@@ -101,14 +96,13 @@ interface BlockingPullRequest {
   readonly isAbove?: boolean
 }
 
-/** Throws the error that blocks the push if the queue lists a pull request of a branch itself, or one that is stacked on it. */
+/** Throws the error that blocks the push if the queue lists a pull request of a branch, or one that is stacked on it. */
 async function checkListed(pushes: readonly NamedPush[], guarded: GuardedQueue): Promise<void> {
-  const { queue, remoteUrl, readQueue } = guarded
+  const { queue, isFork, readQueue } = guarded
   const entries = queueEntries((await readQueue()) ?? {}).filter(({ record }) => isQueuedRecord(record))
   const entryOf = new Map(entries.map(({ pr, record }) => [pr, record]))
   // A branch of a fork is no base of a stack, and neither is the target branch.
-  const isBase = ({ branch }: PushedBranch) =>
-    branch !== queue.targetBranch && !isOtherRepository(remoteUrl, queue.repo)
+  const isBase = ({ branch }: PushedBranch) => branch !== queue.targetBranch && !isFork
   const aboveOf = new Map(entries.map(({ record }) => [record.prBaseBranch, record]))
   for (const { push, prs } of pushes) {
     const record = prs.map(pr => entryOf.get(pr)).find(found => found !== undefined)
@@ -153,7 +147,7 @@ async function checkSeveral(
 
 /** Asks for pull requests one at a time, while the time lasts. Returns how many were asked for. */
 async function checkAlone(questions: readonly Question[], guarded: GuardedQueue): Promise<number> {
-  const { queue, remoteUrl, cli, limits, noteFailure } = guarded
+  const { queue, isFork, cli, limits, noteFailure } = guarded
   let asked = 0
   const hasTime = () => cli.time?.hasTime() !== false
   const ask = async ({ push, values }: Question) => {
@@ -166,7 +160,7 @@ async function checkAlone(questions: readonly Question[], guarded: GuardedQueue)
     // Two forks may have branches of the same name: the head commit identifies the pull request.
     const head = getString(record, 'prSha')?.toLowerCase() ?? ''
     const isOther = 'head' in values && !push.from.startsWith(head)
-    if (isOther && isOtherRepository(remoteUrl, queue.repo)) return
+    if (isOther && isFork) return
     throw await blockedPushError({ push, record }, guarded)
   }
   for await (const _ of mapConcurrent(questions.slice(0, maxSingleReads), maxConcurrent, ask, hasTime));
@@ -256,7 +250,9 @@ export async function guardPush(
     if (found.kind === 'check-failed') throw found
     failure ??= found
   }
-  const guarded = { queue, remoteUrl, cli, isCheck, limits, readQueue, noteFailure }
+  const pushed = remoteUrl === undefined ? undefined : readRepositoryAddress(remoteUrl)?.repo
+  const isFork = pushed !== undefined && !isSameRepository(pushed, queue.repo)
+  const guarded = { queue, isFork, cli, isCheck, limits, readQueue, noteFailure }
   // The service may call its head branch something else, or know that of another fork.
   const heads = await listHeads(host, queue.repo, '*')
   if (cli.time?.hasTime() === false)
