@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { describeUpdate } from '../../../src/commands/queue/shared/setting-changes.ts'
 import { describeStateChange } from '../../../src/commands/queue/shared/states/change-one.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { namesOf } from '../../support/named-answers.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
 const record = {
@@ -19,8 +20,6 @@ const answering = (body: unknown) => (): Answer => ({ body: JSON.stringify(body)
 /** Runs a command line on a terminal. */
 const show = (line: string, answer: NonNullable<Setting['answer']>, more: Setting = {}) =>
   mergeq(line, { env, terminal: true, answer, ...more })
-const pathsOf = ({ requests }: { readonly requests: readonly Seen[] }) =>
-  requests.map(({ path }) => path.replace('/v1/', ''))
 
 describe('`pr get` on a terminal', () => {
   test.each([
@@ -129,7 +128,7 @@ describe('a change on a terminal', () => {
     ['queue pause --fields ok', {}, 'updateQueue'],
     ['pr submit 7 --retries 0', {}, 'submitPullRequest'],
   ])('sends one request where nothing shows more: %s (%j)', async (line, more, operation) => {
-    expect(pathsOf(await show(line, service, more))).toEqual([operation])
+    expect(namesOf(await show(line, service, more))).toEqual([operation])
   })
 
   test.each<[string, Setting]>([
@@ -220,7 +219,7 @@ describe('a rejected change of a finished pull request on a terminal', () => {
     ['pr cancel 7 --retries 0', {}],
     ['pr cancel 7 --set note=x', {}],
   ])('asks nothing more: %s (%j)', async (line, more) => {
-    const asked = pathsOf(await show(line, rejecting('MERGED'), more))
+    const asked = namesOf(await show(line, rejecting('MERGED'), more))
     expect(asked.filter(path => /PullRequest$/.test(path))).toEqual(['cancelPullRequest'])
   })
 })

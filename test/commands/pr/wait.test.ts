@@ -19,20 +19,15 @@ describe('`pr wait` of one pull request', () => {
     expect(err.split('\u0007')).toHaveLength(count + 1)
   })
 
-  const ends: readonly (readonly [flags: string, course: string, exit: number, row: string])[] = [
+  test.each([
     ['', 'NOT_READY', 124, 'timed-out\tNOT_READY\t3600'],
     ['--timeout 0', 'MERGED', 0, 'merged\tMERGED\t0'],
-    ['--timeout 0', 'TESTING', 8, 'pending\tTESTING\t0'],
     ['--interval 1m --timeout 2h', 'TESTING, 60 PENDING_FAILURE, 3660 MERGED', 0, 'merged\tMERGED\t3660'],
-    ['--interval 2s --until testing', walk, 0, 'reached\tTESTING\t4'],
-    ['--interval 2s --until left', 'TESTING, 2 FAILED', 0, 'left\tFAILED\t2'],
     ['--interval 10s', '30 TESTING, 50 MERGED', 0, 'merged\tMERGED\t50'],
     ['--interval 10s', '3600 TESTING', 5, 'error\t\t90'],
     ['--interval 1m', '3600 TESTING', 5, 'error\t\t90'],
     ['--grace 12s', '3600 TESTING', 5, 'error\t\t12'],
-    ['--interval 10s --grace 0', '30 TESTING', 5, 'error\t\t0'],
-  ]
-  test.each(ends)('with "%s" and %s ends with %i', async (flags, course, exit, row) => {
+  ])('with "%s" and %s ends with %i', async (flags, course, exit, row) => {
     const { code, out } = await runWithHistory(`pr wait 7 ${flags}`, { pulls: { 7: course } })
     expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
   })
