@@ -110,20 +110,18 @@ function createAttemptTimer(wholeLimit: number) {
   let timeout: ReturnType<typeof setTimeout> | undefined
   const expire = () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode }))
   const wholeTimeout = Number.isFinite(wholeLimit) ? setTimeout(expire, wholeLimit) : undefined
-  const clear = () => {
-    clearTimeout(timeout)
-    clearTimeout(wholeTimeout)
-  }
-  const restart = (limit: number) => {
-    clearTimeout(timeout)
-    timeout = setTimeout(expire, limit)
-  }
   return {
     signal: controller.signal,
     expired,
-    clear,
     abort: (reason: unknown) => controller.abort(reason),
-    restart,
+    restart(limit: number) {
+      clearTimeout(timeout)
+      timeout = setTimeout(expire, limit)
+    },
+    clear() {
+      clearTimeout(timeout)
+      clearTimeout(wholeTimeout)
+    },
   }
 }
 

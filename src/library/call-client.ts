@@ -8,40 +8,20 @@ import { MergeqError, usageError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { createTokenReader, findTokenSource } from '../config/token.ts'
-import type { ServiceHost } from '../host/host.ts'
+import type { Environment, ServiceHost } from '../host/host.ts'
 import { createInterruption } from '../host/node-host.ts'
-import type { Traffic } from '../http/traffic.ts'
-import { createLogger, type LogWriter } from '../output/logger.ts'
-import type { Redactor } from '../output/redactor.ts'
+import { createTraffic, maxRetryAfter, type Traffic } from '../http/traffic.ts'
+import { createLogger } from '../output/logger.ts'
+import { createRedactor } from '../output/redactor.ts'
 import { readReference } from '../values/pull-request.ts'
 import type { SharedQueues } from '../wait/shared-queues.ts'
-import { type GivenSettings, sourceOf } from './options.ts'
+import { clientParams, type GivenSettings, readPublicly, readWithDefaults, sourceOf } from './options.ts'
 
 /** How a call ended. */
 export interface CallOutcome {
   /** The result; after an error, the receipt of a change or the part of a list that was read, else null. */
   readonly document: Json
   readonly failure?: MergeqError
-}
-
-/** What all calls of a client share. */
-export interface ClientContext {
-  readonly settings: GivenSettings
-  /** Whether settings that no option gives are looked up. */
-  readonly discover: boolean
-  readonly host: ServiceHost
-  /** Writes what the command line would print on standard error. */
-  readonly write: LogWriter['write']
-  /** The signal of the client, which aborts every call. */
-  readonly signal: AbortSignal | undefined
-  /** The address of the proxy, in the place of that of the environment. */
-  readonly proxy: string | undefined
-  /** By base address and source of the token. */
-  readonly memories: Map<string, ServiceMemory>
-  createMemory(): ServiceMemory
-  readonly secrets: Redactor
-  /** Whether messages name the token as an option. */
-  readonly namesToken: boolean
 }
 
 /** What the calls of a client share that ask the same service with the token of the same source. */
@@ -53,6 +33,61 @@ export interface ServiceMemory {
   /** What waits and watches read; undefined before the first of them. */
   queues?: SharedQueues
 }
+
+/** What all calls of a client share. */
+export type ClientContext = ReturnType<typeof createContext>
+
+/** Creates what all calls of a client share from its options. Throws a usage error for a wrong option. */
+export function createContext(options: object, host: ServiceHost) {
+  const secrets = createRedactor()
+  const {
+    token,
+    signal,
+    proxy,
+    maxConcurrent,
+    onNotice,
+    discover = true,
+    settings,
+  } = readPublicly(() => readWithDefaults('createClient', options, clientParams), secrets.redact)
+  if (token !== undefined) secrets.hide(token.trim())
+  // A callback that fails, or never ends, must not stop a change.
+  const notify = async (text: string) => onNotice?.(text)
+  const write = async (text: string | Uint8Array) => {
+    notify(secrets.redact(String(text)).trimEnd()).catch(() => undefined)
+  }
+  return {
+    settings,
+    /** Whether settings that no option gives are looked up. */
+    discover,
+    host: {
+      ...host,
+      machineFile: discover ? host.machineFile : undefined,
+      // Without an environment there are no stored settings either, and no proxy but one that is asked for.
+      env: {
+        ...(discover ? host.env : proxy === 'environment' ? proxiesIn(host.env) : {}),
+        ...(token === undefined ? {} : { MERGEQ_TOKEN: token }),
+      },
+    },
+    /** Writes what the command line would print on standard error. */
+    write,
+    signal,
+    /** The address of the proxy, in the place of that of the environment. */
+    proxy: proxy === 'environment' ? undefined : proxy,
+    /** By base address and source of the token. */
+    memories: new Map<string, ServiceMemory>(),
+    createMemory: (): ServiceMemory => ({
+      traffic: createTraffic({ maxConcurrent, maxPause: maxRetryAfter }),
+      submissions: new Map(),
+    }),
+    secrets,
+    /** Whether messages name the token as an option: without any token, the option is what to set. */
+    namesToken: token !== undefined || !discover || (host.env.MERGEQ_TOKEN ?? '').trim() === '',
+  }
+}
+
+/** The variables of an environment that are about proxies. */
+const proxiesIn = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => /^(?:https|no)_proxy$/i.test(name)))
 
 /**
  * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;

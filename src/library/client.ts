@@ -3,14 +3,12 @@ import { type ClientOperationName, clientOperations, type RequestName } from '..
 import { toMergeqError } from '../base/errors.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { memoize } from '../base/scheduling.ts'
-import type { Environment, ServiceHost } from '../host/host.ts'
-import { createTraffic, maxRetryAfter } from '../http/traffic.ts'
-import { createRedactor } from '../output/redactor.ts'
+import type { ServiceHost } from '../host/host.ts'
 import { parsePullRequest as parseReference } from '../values/pull-request.ts'
 import { pullRequest } from '../values/types.ts'
-import type { CallOutcome, ClientContext } from './call-client.ts'
+import { type CallOutcome, createContext } from './call-client.ts'
 import { call, iterate, sendCall } from './methods.ts'
-import { clientParams, readWithDefaults, toPublicError } from './options.ts'
+import { readPublicly, toPublicError } from './options.ts'
 
 type IteratorName = RequestName extends infer Name
   ? Name extends `list${infer Records}`
@@ -41,48 +39,8 @@ export interface LibraryParts {
  * usage error for a wrong option.
  */
 export function createHostClient(options: object, host: ServiceHost, parts: LibraryParts): Client {
-  const secrets = createRedactor()
-  const {
-    token,
-    signal,
-    proxy,
-    maxConcurrent,
-    onNotice,
-    discover = true,
-    settings,
-  } = readPublicly(() => readWithDefaults('createClient', options, clientParams), secrets.redact)
-  if (token !== undefined) secrets.hide(token.trim())
-  // A callback that fails, or never ends, must not stop a change.
-  const notify = async (text: string) => onNotice?.(text)
-  const write = async (text: string | Uint8Array) => {
-    notify(secrets.redact(String(text)).trimEnd()).catch(() => undefined)
-  }
-  const clientHost: ServiceHost = {
-    ...host,
-    machineFile: discover ? host.machineFile : undefined,
-    // Without an environment there are no stored settings either, and no proxy but one that is asked for.
-    env: {
-      ...(discover ? host.env : proxy === 'environment' ? proxiesIn(host.env) : {}),
-      ...(token === undefined ? {} : { MERGEQ_TOKEN: token }),
-    },
-  }
-  // Without any token, the option is what to set.
-  const namesToken = token !== undefined || !discover || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
-  const context: ClientContext = {
-    settings,
-    discover,
-    host: clientHost,
-    write,
-    signal,
-    proxy: proxy === 'environment' ? undefined : proxy?.toString(),
-    memories: new Map(),
-    createMemory: () => ({
-      traffic: createTraffic({ maxConcurrent, maxPause: maxRetryAfter }),
-      submissions: new Map(),
-    }),
-    secrets,
-    namesToken,
-  }
+  const context = createContext(options, host)
+  const { redact } = context.secrets
   const waits = memoize(async () => (await parts.waits()).createWaits(context))
   const explaining: Readonly<Record<string, typeof sendCall>> = {
     explainPullRequest: async opened => (await parts.explanations()).explainOpened(opened),
@@ -95,7 +53,7 @@ export function createHostClient(options: object, host: ServiceHost, parts: Libr
         document: null,
         failure: toMergeqError(error),
       }))
-      if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
+      if (failure !== undefined) throw toPublicError(failure, redact, document)
       return document
     }
   const methods: Record<string, unknown> = {
@@ -106,7 +64,7 @@ export function createHostClient(options: object, host: ServiceHost, parts: Libr
       const run = async (give: (changes: readonly JsonObject[]) => Promise<void>) =>
         (await waits()).watchQueue(callOptions, stop.signal, give)
       const changes = valuesOf<JsonObject>(run, stop)
-      return stoppable(withPublicErrors(changes, secrets.redact), stop)
+      return stoppable(withPublicErrors(changes, redact), stop)
     },
   }
   for (const [name, operation] of Object.entries<Operation>(clientOperations)) {
@@ -115,22 +73,9 @@ export function createHostClient(options: object, host: ServiceHost, parts: Libr
     if (operation.list === undefined) continue
     const iterator = iteratorName(name)
     methods[iterator] = (callOptions: unknown = {}) =>
-      withPublicErrors(iterate(operation, iterator, callOptions, context), secrets.redact)
+      withPublicErrors(iterate(operation, iterator, callOptions, context), redact)
   }
   return methods as unknown as Client
-}
-
-/** The variables of an environment that are about proxies. */
-const proxiesIn = (env: Environment): Environment =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => /^(?:https|no)_proxy$/i.test(name)))
-
-/** Returns what `read` returns; its error becomes the one that the caller receives. */
-function readPublicly<T>(read: () => T, redact?: (text: string) => string): T {
-  try {
-    return read()
-  } catch (error) {
-    throw toPublicError(error, redact)
-  }
 }
 
 /** Returns the number of a pull request, and its repository if the reference names one. Throws a usage error otherwise. */

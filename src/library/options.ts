@@ -282,3 +282,12 @@ function readValue<T>(read: () => T, what: string): T {
     throw isMergeqError(error) ? error : usageError(`${what} cannot be read.`)
   }
 }
+
+/** Returns what `read` returns; its error becomes the one that the caller receives. */
+export function readPublicly<T>(read: () => T, redact?: (text: string) => string): T {
+  try {
+    return read()
+  } catch (error) {
+    throw toPublicError(error, redact)
+  }
+}

@@ -27,7 +27,7 @@ async function waitFor(
   { prs, signal, settings, matchHead, submitOptions, added, onChange, onAttempt, ...times }: WaitCall,
   context: ClientContext,
 ): Promise<CallOutcome> {
-  const { until, interval, grace, giveUpAfter, timeout: waitLimit, failOnPaused = false } = times
+  const { timeout: waitLimit, failOnPaused = false, ...polling } = times
   const given = { ...context.settings, ...settings }
   const time = startWaitTime(waitLimit, context.host.clock)
   const isDue = submitOptions !== undefined
@@ -46,16 +46,7 @@ async function waitFor(
     const head = await resolveHead(matchHead, tracked.length, client)
     const names = new Set(tracked.map(({ pullRequest }) => queueName(pullRequest)))
     const sharing = queuesOf(client)
-    const options = {
-      until,
-      interval,
-      grace,
-      giveUpAfter,
-      waitLimit,
-      failOnPaused,
-      stopsOnError: false,
-      head,
-    }
+    const options = { ...polling, waitLimit, failOnPaused, stopsOnError: false, head }
     const wait = startWait(options, { ...client, added, time }, time, { submitOptions, sharing })
     const results = new Map<PullRequest, WaitResult>()
     const observer = collectResults(wait, { onChange, onAttempt }, results)

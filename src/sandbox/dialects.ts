@@ -3,23 +3,6 @@ export interface ResponseText {
   readonly text: string
 }
 
-/** The differences between what the documentation of the service says and what the hosted service does. */
-export interface Dialect {
-  /** Whether it has the operations that the API document does not have. */
-  readonly hasHostedOperations: boolean
-  /** Whether it has, and needs, fields that the API document does not show (docs/reference/sandbox.md, "Dialects"). */
-  readonly hasObservedFields: boolean
-  formatState(state: string): string
-  /** Formats a time in milliseconds since 1970 as RFC 3339. */
-  formatTime(time: number): string
-  readonly emptyResponse: ResponseText
-  createErrorBody(message: string): ResponseText
-  readonly methodNotAllowed: { readonly status: number; readonly body: ResponseText }
-  readonly queueNotEmptyStatus: number
-  /** How long getSubmittedPullRequest does not show a new submit, in milliseconds at speed 1. */
-  readonly readDelay: number
-}
-
 const json = 'application/json'
 const methodMessage = 'This path does not support this method.'
 
@@ -29,17 +12,24 @@ const createJsonError = (message: string): ResponseText => ({
 })
 
 /** The sandbox's own: JSON in all cases that are not documented (docs/reference/sandbox.md, "Dialects"). */
-const document: Dialect = {
+const document = {
+  /** Whether it has the operations that the API document does not have. */
   hasHostedOperations: false,
+  /** Whether it has, and needs, fields that the API document does not show (docs/reference/sandbox.md, "Dialects"). */
   hasObservedFields: false,
-  formatState: state => state,
-  formatTime: time => new Date(time).toISOString(),
+  formatState: (state: string) => state,
+  /** Formats a time in milliseconds since 1970 as RFC 3339. */
+  formatTime: (time: number) => new Date(time).toISOString(),
   emptyResponse: { contentType: json, text: '{}' },
   createErrorBody: createJsonError,
   methodNotAllowed: { status: 405, body: createJsonError(methodMessage) },
   queueNotEmptyStatus: 409,
+  /** How long getSubmittedPullRequest does not show a new submit, in milliseconds at speed 1. */
   readDelay: 0,
 }
+
+/** The differences between what the documentation of the service says and what the hosted service does. */
+export type Dialect = Readonly<typeof document>
 
 export const dialects = {
   /** The spelling of the API document, with all operations. */

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { maxBodySize } from '../api/limits.ts'
 import { usageError } from '../base/errors.ts'
-import type { Repository } from '../values/repository.ts'
 import { defaultScenario, rotatedToken, type ScenarioName } from '../values/scenario-names.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { createService, pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
@@ -19,18 +18,7 @@ export interface SandboxOptions extends StateOptions {
   readonly scenario?: ScenarioName | Scenario | undefined
 }
 
-export interface Sandbox {
-  readonly port: number
-  /** The base URL of the service, with its path prefix: a value for `MERGEQ_BASE_URL`. */
-  readonly baseUrl: string
-  readonly token: string
-  readonly repo: Repository
-  readonly targetBranch: string
-  readonly org: string
-  /** The token that takes the place of the first one, and after how many milliseconds; undefined if none does. */
-  readonly rotation: { readonly token: string; readonly after: number } | undefined
-  close(): Promise<void>
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>
 
 /** Creates the service of a sandbox, which listens nowhere. */
 export function createSandboxService(options: SandboxOptions): SandboxService {
@@ -47,10 +35,7 @@ const maxConnections = 1_000
  * from web pages, and bodies over the limit (docs/reference/sandbox.md, "Safety"). Throws a usage error for a port that
  * is in use or not permitted.
  */
-export async function startSandbox(
-  options: SandboxOptions,
-  service = createSandboxService(options),
-): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions, service = createSandboxService(options)) {
   const { scenario, timings, token } = service.state
   const server = createServer(async (request, response) => {
     try {
@@ -69,15 +54,17 @@ export async function startSandbox(
   return {
     ...defaultQueue,
     port,
+    /** The base URL of the service, with its path prefix: a value for `MERGEQ_BASE_URL`. */
     baseUrl: `http://${loopbackAddress}:${port}${pathPrefix}`,
     token,
+    /** The token that takes the place of the first one, and after how many milliseconds; undefined if none does. */
     rotation:
       scenario.tokenLasts === undefined
         ? undefined
         : { token: rotatedToken, after: scenario.tokenLasts * timings.second },
     org: defaultOrg,
     close: () =>
-      new Promise(resolve => {
+      new Promise<void>(resolve => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),

@@ -76,15 +76,7 @@ const messages = [
 ]
 
 /** A test that failed at least once in the history. */
-export interface SandboxTest {
-  readonly id: string
-  readonly health: 'healthy' | 'flaky' | 'broken'
-  readonly isQuarantined: boolean
-  /** Times of the failures in milliseconds since 1970, the newest first. */
-  readonly failures: readonly number[]
-  /** The test record of the API document (docs/reference/service.md, "Test records"). */
-  record: JsonObject
-}
+export type SandboxTest = ReturnType<typeof createTest>
 
 interface TestOptions {
   readonly seed: number
@@ -112,7 +104,7 @@ interface TestName {
 function createTest(
   { area, subject, behavior, variant }: TestName,
   { seed, repo, now, formatTime }: TestOptions,
-): SandboxTest {
+) {
   const seedParts = [seed, repositoryName(repo), subject, behavior, variant] as const
   const id = createUuid(...seedParts)
   const random = createRandom(...seedParts)
@@ -127,6 +119,7 @@ function createTest(
   const hasTicket = health !== 'healthy' && random() < 0.3
   const ticket = { html_url: `https://acme.example/browse/WEB-${100 + Math.floor(random() * 900)}` }
   const message = pick(random(), messages)
+  // The test record of the API document (docs/reference/service.md, "Test records").
   const record: JsonObject = {
     id,
     repository: { html_url: `https://${repositoryName(repo)}` },
@@ -152,7 +145,7 @@ function createTest(
   return { id, health, isQuarantined, failures, record }
 }
 
-/** Most tests fail rarely, a few in most runs of the last days, some not in the last days. */
+/** Returns times, the newest first. Most tests fail rarely, a few in most runs of the last days, some not in the last days. */
 function createFailures(runsPerDay: number, random: () => number, now: number): readonly number[] {
   const isBroken = random() < 0.03
   const perDay = isBroken ? runsPerDay * 0.6 : 0.1 * 50 ** (random() * random())
