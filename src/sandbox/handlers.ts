@@ -229,8 +229,8 @@ const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
     return formatTestRun(queue, findTestRun(queue, id, pr), sandbox.dialect)
   },
 
-  createQueue(sandbox, { mode, concurrency, ...ref }) {
-    sandbox.createQueue(ref, { mode, concurrency })
+  createQueue(sandbox, { repo, targetBranch, ...settings }) {
+    sandbox.createQueue({ repo, targetBranch }, settings)
     return undefined
   },
 

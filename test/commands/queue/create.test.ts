@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { mergeq } from '../../support/harness.ts'
+import { createQueue } from '../../../src/api/operations/queues.ts'
+import { flagName } from '../../../src/command/inputs.ts'
+import { defaultSettings } from '../../../src/sandbox/engine/settings.ts'
+import { mergeq, openStory } from '../../support/harness.ts'
 import { bodiesOf, where } from '../../support/queue-files.ts'
 
 test('`queue create` creates the queue with one request, and says so on a terminal', async () => {
@@ -9,4 +12,43 @@ test('`queue create` creates the queue with one request, and says so on a termin
   const repo = { host: 'github.com', owner: 'acme', name: 'web' }
   expect(requests).toHaveLength(1)
   expect(bodiesOf(requests, 'createQueue')).toEqual([{ repo, targetBranch: 'main', mode: 'parallel' }])
+})
+
+const { repo: _repo, targetBranch: _branch, ...settings } = createQueue.params
+
+/** A setting, an option that gives it another value than the default, and that value. */
+const rows = Object.entries(settings).map(([name, { type }]) => {
+  const usual = JSON.stringify({ ...defaultSettings }[name])
+  const values = type.form === 'flag' ? [true, false] : [...(type.choices ?? []), 3, 'text', ['text']]
+  const value = values.find(value => {
+    try {
+      return JSON.stringify(type.check(value)) !== usual
+    } catch {
+      return false
+    }
+  })
+  return { name, value, typed: `${flagName(name, value)} ${type.form === 'flag' ? '' : value}` }
+})
+
+test.each(rows)('`queue create $typed` is what the queue has, and its file has and makes', async each => {
+  const { name, value, typed } = each
+  const story = await openStory()
+  const disk = new Map([['one.json', JSON.stringify({ settings: { [name]: value } })]])
+  const settingsOf = async (branch: string) => {
+    const { code, out } = await story.mergeq(`queue get -b ${branch} --json`)
+    return { code, value: JSON.parse(out)[name] }
+  }
+  expect(await story.mergeq(`queue create -b next ${typed}`)).toMatchObject({ code: 0 })
+  expect(await settingsOf('next')).toEqual({ code: 0, value })
+  expect(await story.mergeq('queue export -b next -f next.json', { disk })).toMatchObject({ code: 0 })
+  expect(JSON.parse(disk.get('next.json') ?? '').settings).toMatchObject({ [name]: value })
+  expect(await story.mergeq('queue diff -b main -f one.json', { disk })).toMatchObject({
+    code: 20,
+    out: expect.stringContaining(name),
+  })
+  expect(await story.mergeq('queue apply -b other -f one.json --create --yes', { disk })).toMatchObject({
+    code: 0,
+  })
+  expect(await settingsOf('other')).toEqual({ code: 0, value })
+  expect(story.received.filter(({ request: { path } }) => path.endsWith('/updateQueue'))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { callOperation } from '../../../api/call.ts'
-import { createReceipt, type Delivery, type Operation } from '../../../api/operation.ts'
+import { createReceipt, type Delivery, type Operation, queueParams } from '../../../api/operation.ts'
 import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
 import { extendError, failureOrThrow, MergeqError, toMergeqError, withPeriod } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'
@@ -8,8 +8,6 @@ import { joinList } from '../../../values/format.ts'
 import { queueFieldsOf } from '../../../values/repository.ts'
 import { joinCommandLine } from '../../../values/suggested-command.ts'
 import {
-  createBody,
-  createdSettings,
   type Difference,
   differences,
   formatValue,
@@ -17,6 +15,8 @@ import {
   updateBody,
 } from '../shared/files/queue-file.ts'
 import { hasDifferences, type Plan, readLive } from '../shared/plan.ts'
+
+const createdSettings = Object.keys(createQueue.params).filter(name => !Object.hasOwn(queueParams, name))
 
 /** Before each attempt to read a change back (docs/reference/network.md, "What is read back"). */
 const readBackDelays = [0, 2_000, 4_000]
@@ -179,8 +179,9 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
   const wanted = live === undefined ? settings : content.settings
   try {
     if (live === undefined) {
-      await send(createQueue, createBody(settings))
-      const others = plan.differences.filter(({ setting }) => !createdSettings.includes(setting))
+      const isCreated = (name: string) => createdSettings.includes(name)
+      await send(createQueue, valuesOf(settings, Object.keys(settings).filter(isCreated)))
+      const others = plan.differences.filter(({ setting }) => !isCreated(setting))
       if (others.length > 0) {
         const body = updateBody(others, settings)
         await send(updateQueue, { ...body, state: 'PAUSED' })

@@ -198,12 +198,6 @@ export function updateBody(changes: readonly Difference[], file: JsonObject): Js
   return Object.fromEntries(body)
 }
 
-/** The settings that createQueue accepts (docs/reference/service.md, "createQueue"). */
-export const createdSettings: readonly string[] = ['mode', 'concurrency']
-
-export const createBody = (file: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(file).filter(([key]) => createdSettings.includes(key)))
-
 /** 16 hexadecimal digits of the SHA-256, which do not depend on the order of keys. */
 export async function settingsDigest(live: Json): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableJson(live)))
