@@ -41,21 +41,6 @@ ${inQueue}{${bisection},conclusion="merged",le="60"} 100
     expect(otherSeries).toBe(0)
   })
 
-  test('a queue is a repository and a branch, in the order of their first series', () => {
-    const { queues } = summarize(`mq_depth_current{repo="a/b",branch="two"} 1
-mq_depth_current{repo="a/c",branch="one"} 2
-mq_depth_current{branch="one"} 3
-mq_testing_slots_active{repo="a/b",branch="two"} 4
-mq_depth_current{repo="a/",branch="btwo"} 5
-`)
-    expect(queues.map(({ repo, branch, numbers }) => ({ repo, branch, numbers }))).toEqual([
-      { repo: 'a/b', branch: 'two', numbers: { depth: 1, testing: 4 } },
-      { repo: 'a/c', branch: 'one', numbers: { depth: 2 } },
-      { branch: 'one', numbers: { depth: 3 } },
-      { repo: 'a/', branch: 'btwo', numbers: { depth: 5 } },
-    ])
-  })
-
   test('the earlier name of the depth counts only where the present name is missing', () => {
     const depths = summarize(`mq_queue_depth_current{branch="old"} 5
 mq_queue_depth_current{branch="both"} 5
