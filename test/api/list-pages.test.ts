@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { mergeq, type Outcome } from '../support/harness.ts'
 
 // How a list is read page by page, shown with `flaky list`. How a range is cut into windows:
-// test/values/time-range.test.ts.
+// test/values/time.test.ts.
 
 interface Page {
   readonly ids?: readonly (string | object)[]
