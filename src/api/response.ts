@@ -80,11 +80,7 @@ function describeValue(value: Json): string {
 }
 
 /** The error of a body that is not the JSON object that it should be. */
-export function notObjectError({
-  text,
-  bytes,
-  document,
-}: Pick<ResponseBody, 'text' | 'bytes' | 'document'>): MergeqError {
+export function notObjectError({ text, bytes, document }: ResponseBody): MergeqError {
   const hint = checkBaseUrl
   if (text.trim() === '') return new MergeqError('bad-answer', 'the body is missing.', { hint })
   if (isWebPage(text)) return webPageError()

@@ -111,7 +111,7 @@ async function readBranches(
   const once = { limits: { maxRetries: 0 } }
   const { response, failure } = await tryRead(client, getMergeQueueMetrics, { repo }, once)
   if (response === undefined) return { failure }
-  const queues = queuesIn(response.bytes, repo).map(({ values }) => values)
+  const queues = queuesIn(response.bytes, repo).map(({ queue }) => queue)
   const ofRepository = queues.filter(queue => isSameRepository(queue.repo, repo))
   return { branches: ofRepository.map(({ targetBranch }) => targetBranch) }
 }

@@ -6,7 +6,7 @@ import { MergeqError } from '../base/errors.ts'
 import { getString } from '../base/json.ts'
 import type { QueueMetrics } from '../domain/metrics/last-hour.ts'
 import { type Column, columns } from '../output/view.ts'
-import { defaultHost, type Queue, queueName, type Repository } from '../values/repository.ts'
+import { defaultHost, type Queue, type Repository } from '../values/repository.ts'
 import type { Cli } from './command.ts'
 import { type EachOptions, each, type Outcome, reportErrors } from './each.ts'
 import { read } from './send.ts'
@@ -63,11 +63,7 @@ export async function namedQueues(
   repo: Repository | undefined,
   cli: Cli,
 ): Promise<readonly NamedQueue[]> {
-  const queues = queuesIn(bytes, await placeOf(repo, cli)).map(({ values, metrics }) => ({
-    name: queueName(values),
-    queue: values,
-    metrics,
-  }))
+  const queues = queuesIn(bytes, await placeOf(repo, cli))
   if (repo !== undefined) return queues
   const { withHosts } = await import('./queue-hosts.ts')
   return withHosts(queues, cli)

@@ -7,6 +7,7 @@ import {
   defaultHost,
   type Queue,
   queueKey,
+  queueName,
   type Repository,
   repositoryName,
 } from '../../values/repository.ts'
@@ -130,15 +131,15 @@ export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
     const [, owner, name] = /^(.*)\/(.*)$/.exec(metrics.repo ?? '') ?? []
     const repo =
       owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
-    if (repo !== undefined) return { values: { repo, targetBranch: metrics.branch }, metrics }
-    throw new MergeqError(
-      'bad-answer',
-      `The metrics name no repository of the queue for ${metrics.branch}.`,
-      { hint: 'Name the repository.' },
-    )
+    if (repo === undefined) {
+      const message = `The metrics name no repository of the queue for ${metrics.branch}.`
+      throw new MergeqError('bad-answer', message, { hint: 'Name the repository.' })
+    }
+    const queue = { repo, targetBranch: metrics.branch }
+    return { name: queueName(queue), queue, metrics }
   })
   // Of some queues, only a part of the metrics says the repository.
-  return [...new Map(queues.map(queue => [queueKey(queue.values), queue])).values()]
+  return [...new Map(queues.map(named => [queueKey(named.queue), named])).values()]
 }
 
 /** Returns a queue as `queueSummaryRecord`, with null for what the metrics do not say; `place` is that of `queuesIn`. */

@@ -1,14 +1,12 @@
 import { get, getNumber, isObject, type Json, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { maxPullRequestNumber } from '../../values/pull-request.ts'
-import { integer, type Type, toggle } from '../../values/types.ts'
+import { type Type, toggle } from '../../values/types.ts'
 import { defineOperation, param, queueParams, requiredParam } from '../operation.ts'
 import { missingPartErrorWithMessage, notObjectError, type ResponseDecoder } from '../response.ts'
+import { pullRequestNumber } from './pull-requests.ts'
 
 /** The largest number of pull requests of one request (docs/reference/service.md, "getSubmittedPullRequests"). */
 export const maxPullRequests = 50
-
-const pullRequestNumber = integer(0, maxPullRequestNumber)
 
 const numberIn = (value: unknown): number =>
   pullRequestNumber.check(
