@@ -9,11 +9,6 @@ import type { RequestLimits, ServiceClient } from '../service-client.ts'
 import { tolerate, tryRead } from './extra-reads.ts'
 import { severalReader } from './several-pull-requests.ts'
 
-interface Batch {
-  readonly testRunId: string
-  readonly pullRequests: readonly number[]
-}
-
 /** The most pull requests under test of which something is read. */
 const maxRead = 20
 
@@ -29,7 +24,7 @@ export async function readBatches(
   place: Queue,
   client: ServiceClient,
   { limits, readsAlone }: ReadOptions,
-): Promise<readonly Batch[]> {
+) {
   const { testing, isBatching } = testSlots(queue)
   if (!isBatching || testing.length < 2) return []
   const numbers = testing.slice(0, maxRead).map(({ pr }) => pr)

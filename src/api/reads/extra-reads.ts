@@ -1,4 +1,4 @@
-import { isPermanent, type MergeqError, toMergeqError } from '../../base/errors.ts'
+import { isPermanent, toMergeqError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { stateOf, terminalOutcome } from '../../domain/states.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
@@ -6,19 +6,10 @@ import { type CallOptions, callOperation } from '../call.ts'
 import type { Operation, Params, ParamValues } from '../operation.ts'
 import { getPartialPullRequest } from '../operations/pull-requests.ts'
 import { addedFields } from '../request.ts'
-import type { DecodedResponse } from '../response.ts'
 import type { RequestLimits, ServiceClient } from '../service-client.ts'
 
-interface ReadOutcome {
-  readonly response?: DecodedResponse
-  readonly record?: JsonObject
-  readonly failure?: MergeqError | undefined
-}
-
 /** Does what a command can do without. Throws only an error that every request would have, such as a rejected token. */
-export async function tolerate<T>(
-  work: () => Promise<T>,
-): Promise<{ readonly value?: T; readonly failure?: MergeqError }> {
+export async function tolerate<T>(work: () => Promise<T>) {
   try {
     return { value: await work() }
   } catch (error) {
@@ -34,7 +25,7 @@ export async function tryRead<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   options: CallOptions = {},
-): Promise<ReadOutcome> {
+) {
   const { value, failure } = await tolerate(() => callOperation(client, operation, params, options))
   if (value === undefined) return { failure }
   const { response } = value

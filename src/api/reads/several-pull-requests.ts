@@ -24,11 +24,7 @@ interface SeveralPullRequests {
 }
 
 /** Reads pull requests of a queue with one request; undefined if the service does not tell of several. */
-export type ReadSeveral = (
-  place: Queue,
-  prs: readonly number[],
-  options?: ReadOptions,
-) => Promise<SeveralPullRequests | undefined>
+export type ReadSeveral = ReturnType<typeof severalReader>
 
 /** Whether a record says all that one says which is read alone (docs/reference/service.md, "getSubmittedPullRequests"). */
 const isWhole = (record: JsonObject): boolean =>
@@ -37,9 +33,13 @@ const isWhole = (record: JsonObject): boolean =>
     typeof get(record, 'readiness.hasImpactedTargets') === 'boolean')
 
 /** Returns the function that reads several pull requests, until the service lacks the operation or refuses it. */
-export function severalReader(client: ServiceClient): ReadSeveral {
+export function severalReader(client: ServiceClient) {
   let isAvailable = true
-  return async ({ repo, targetBranch }, prs, { includeTimeline, limits = {} } = {}) => {
+  return async (
+    { repo, targetBranch }: Queue,
+    prs: readonly number[],
+    { includeTimeline, limits = {} }: ReadOptions = {},
+  ): Promise<SeveralPullRequests | undefined> => {
     if (!isAvailable) return undefined
     try {
       const values = { repo, targetBranch, prs, includeTimeline }
