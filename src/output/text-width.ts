@@ -72,7 +72,9 @@ export function truncateLine(line: string, maxWidth: number): string {
 const commandAtEnd =
   /(?:(?<=: )|(?<=^(?:\u001B\[[\d;]*m| )*))(?:git|mergeq(?= (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox)\b)) \S.*$/
 
-export const endsWithCommand = (line: string): boolean => commandAtEnd.test(line)
+/** Most cells have neither name; the whole pattern looks back from each place of a text. */
+export const endsWithCommand = (line: string): boolean =>
+  /(?:git|mergeq) /.test(line) && commandAtEnd.test(line)
 
 /** Whether the command at the end of a line, if there is one, fits a width in columns. */
 export const commandFits = (line: string, maxWidth: number): boolean =>

@@ -74,7 +74,7 @@ const errorOf = ({ err }: Pick<Outcome, 'err'>) => JSON.parse(err.trimEnd().spli
 
 /** A failure as people see it: one sentence and a hint, nothing that only programmers can read. */
 const hinted = /^mergeq: [^\n]+\n(?: {2}[^\n]+\n)+$/
-const slips = /undefined|\[object|fetch failed|\n {4}at |NaN|<html|<script|test-token/
+const slips = /undefined|\[object|fetch failed|\n {4}at |NaN|<html|<script|qj7-token/
 
 const statuses: readonly (readonly [status: number, exit: number, kind: string])[] = [
   ...[400, 402, 405, 409, 422, 499].map(status => [status, 6, 'refused'] as const),
@@ -205,7 +205,7 @@ const told: readonly Told[] = [
 
 test('a message names what was asked for, and its hint fits the command and the response', async () => {
   const pieces: string[] = []
-  for (const [line, status, body, token = 'test-token'] of told) {
+  for (const [line, status, body, token = 'qj7-token'] of told) {
     const answer = body === undefined ? knowingNothing : always(status, body)
     const { code, out, err, requests } = await mergeq(line, { answer, env: { MERGEQ_TOKEN: token } })
     const sent = requests[0]?.headers['x-api-token'] ?? ''

@@ -111,7 +111,7 @@ describe('pull requests of the queue', () => {
         body: '{"repo":{"host":"github.com","owner":"acme","name":"web"},"targetBranch":"main"}',
       },
     ])
-    expect(requests[0]?.headers['x-api-token']).toBe('test-token')
+    expect(requests[0]?.headers['x-api-token']).toBe('qj7-token')
   })
 
   test.each([

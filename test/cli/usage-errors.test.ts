@@ -25,7 +25,7 @@ const bodies = ({ requests }: Outcome) => requests.map(({ body }) => JSON.parse(
 
 /** A sentence, then an indented hint that says what to do (docs/reference/cli.md, "Error messages"). */
 const sentenceAndHint = /^mergeq: ([^\n]+[.?])\n(?: {2}[^\n]+\n)+$/
-const slips = /undefined|\[object|\n {4}at |NaN|error: |CommanderError|test-token|secret/
+const slips = /undefined|\[object|\n {4}at |NaN|error: |CommanderError|qj7-token|secret/
 
 /** Runs a wrong command line; the sentence must say what is wrong. */
 async function isRefused(words: string | readonly string[], says: RegExp, setting: Setting = {}) {

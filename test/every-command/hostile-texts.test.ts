@@ -603,7 +603,7 @@ describe('nothing random ends a command with an error of mergeq itself', () => {
     expect(code, `${line.join(' ')}\n${out}\n${err}`).not.toBe(1)
     expect(out + err).not.toMatch(/\b(?:undefined|NaN|\[object Object\])\b|^ +at \S+ \(/m)
     if (code === 2) expect(requests.filter(({ path }) => changePaths.includes(path))).toEqual([])
-    for (const { headers } of requests) expect(['test-token', undefined]).toContain(headers['x-api-token'])
+    for (const { headers } of requests) expect(['qj7-token', undefined]).toContain(headers['x-api-token'])
     return outcome
   }
 

@@ -354,7 +354,7 @@ async function checkSent(line: Line): Promise<void> {
     length: sent['content-length'],
     forked: sent['x-forked-workflow-run-id'],
   }).toEqual({
-    token: headers === undefined ? 'test-token' : undefined,
+    token: headers === undefined ? 'qj7-token' : undefined,
     type: body === undefined ? undefined : 'application/json',
     length: body === undefined ? undefined : String(Buffer.byteLength(body)),
     forked: headers?.['x-forked-workflow-run-id'],

@@ -83,7 +83,7 @@ describe('finished test runs in docs/analytics.md', () => {
     const bin = join(folder, 'bin')
     mkdirSync(bin, { recursive: true })
     const token = join(folder, 'token')
-    writeFileSync(token, 'test-token-123\n', { mode: 0o600 })
+    writeFileSync(token, 'qj7-token-123\n', { mode: 0o600 })
     writeFileSync(join(folder, 'runs.sh'), blockBelow('Finished test runs', 'bash'))
     const [, command = ''] = /^(?:\S+ ){5}(.*)\n$/.exec(blockBelow('Finished test runs', 'text')) ?? []
     const cronCommand = command.replace('/srv/mergeq', folder).replace('/etc/mergeq/token', token)

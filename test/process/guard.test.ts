@@ -19,7 +19,7 @@ describe('with real repositories', () => {
       ...bare,
       PATH: `${join(place, 'bin')}:${bare.PATH}`,
       MERGEQ_BASE_URL: service.baseUrl,
-      MERGEQ_TOKEN: 'test-token',
+      MERGEQ_TOKEN: 'qj7-token',
       ...where,
       GIT_AUTHOR_NAME: 'Ada',
       GIT_AUTHOR_EMAIL: 'ada@example.com',

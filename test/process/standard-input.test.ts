@@ -10,7 +10,7 @@ import { bareEnvironment, launcher, testOnPosix } from '../support/programs.ts'
 const folder = mkdtempSync(join(tmpdir(), 'mergeq-input-'))
 const env = {
   ...bareEnvironment(folder),
-  MERGEQ_TOKEN: 'test-token',
+  MERGEQ_TOKEN: 'qj7-token',
   MERGEQ_REPO: 'acme/web',
   MERGEQ_TARGET_BRANCH: 'main',
 }

@@ -19,7 +19,7 @@ async function getWithBrowser(script?: string) {
     env: {
       ...bareEnvironment(folder),
       PATH: script === undefined ? folder : `${folder}:/usr/bin:/bin`,
-      MERGEQ_TOKEN: 'test-token',
+      MERGEQ_TOKEN: 'qj7-token',
       MERGEQ_BASE_URL: service.baseUrl,
     },
   })

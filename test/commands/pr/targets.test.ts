@@ -169,7 +169,7 @@ describe('a program that lists targets', () => {
       answer: () => ({ body: 'OK' }),
       spawn: (program, args, { env }) => {
         started.push([program, ...args])
-        expect(JSON.stringify(env)).not.toContain('test-token')
+        expect(JSON.stringify(env)).not.toContain('qj7-token')
         return { out: '', ...result }
       },
       ...more,
@@ -184,7 +184,7 @@ describe('a program that lists targets', () => {
       started: [['nx', 'show', '--sha', 'x']],
       bodies: [requestOf(['b', 'a'])],
     })
-    const env = { MERGEQ_PR: '7', MERGEQ_TOKEN: 'test-token', MERGEQ_TOKEN_FILE: '/test-token' }
+    const env = { MERGEQ_PR: '7', MERGEQ_TOKEN: 'qj7-token', MERGEQ_TOKEN_FILE: '/qj7-token' }
     const dry = await exec(`${at} --dry-run --exec -- 9`, { code: 0, out: 'a' }, { env })
     expect(dry).toMatchObject({
       code: 0,
@@ -242,7 +242,7 @@ describe('a pull request from a fork', () => {
   test.each([
     ['replaces the token with the run ID', 'mallory/web', {}, ['4242', undefined]],
     ['replaces the token with the run ID, also of a deleted fork', null, {}, ['4242', undefined]],
-    ['prefers a token', 'mallory/web', { MERGEQ_TOKEN: 'test-token' }, [undefined, 'test-token']],
+    ['prefers a token', 'mallory/web', { MERGEQ_TOKEN: 'qj7-token' }, [undefined, 'qj7-token']],
     ['is none if it is of the repository itself', 'Acme/Web', {}, undefined],
     [
       'is none for pull_request_target',

@@ -150,9 +150,13 @@ describe('queue watch of 60 queues', () => {
       [400, 300_000],
       [600, 0],
     ] as const) {
-      const { code, changes } = await service.watch(`--for ${seconds}s --since ${iso(since)}`, undefined, {
-        files: filesOf(some),
-      })
+      const { code, changes } = await service.watch(
+        `--for ${seconds}s --interval 30s --since ${iso(since)}`,
+        undefined,
+        {
+          files: filesOf(some),
+        },
+      )
       expect(code).toBe(0)
       keys.push(changes.map(keyOf))
       // Nothing that left before the last reading is missing in what was printed.
@@ -240,12 +244,13 @@ describe('queue watch of 60 queues', () => {
   })
 
   test('--heartbeat is a line this often, in an outage too', async () => {
-    const { lines } = await openService().watch('--heartbeat 30s --for 5m', () => undefined)
+    const some = { files: filesOf(names.slice(0, 6)) }
+    const { lines } = await openService().watch('--heartbeat 30s --for 5m', () => undefined, some)
     const beats = lines.filter(({ type }) => type === 'heartbeat')
     expect(beats.map(({ at }) => (Date.parse(at) - noon) / 1_000)).toEqual([
       30, 60, 90, 120, 150, 180, 210, 240, 270, 300,
     ])
-    const down = await openService().watch('--heartbeat 30s --for 5m', () => ({ status: 503 }))
+    const down = await openService().watch('--heartbeat 30s --for 5m', () => ({ status: 503 }), some)
     const silent = down.lines.filter(({ type }) => type === 'heartbeat')
     expect(silent.length).toBeGreaterThanOrEqual(9)
     for (const { at, oldest } of silent) expect(oldest).toBe((Date.parse(at) - noon) / 1_000)

@@ -11,7 +11,7 @@ Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
 const maxDepth = 200
 
 /** The characters that are parsed at a time: of a longer declaration (`<!...>`), the parser needs more than linear time. */
-const pieceLength = 4_096
+const pieceLength = 1_024
 
 /** Malformed XML is an error, and only the entities of XML itself and those below are known. */
 const parserOptions = { strictEntities: true, position: true }
