@@ -1,5 +1,5 @@
 import { findCurrentPullRequest } from '../api/reads/current-pull-request.ts'
-import { type Advice, createServiceClient, type ServiceClient } from '../api/service-client.ts'
+import { type Advice, createServiceClient } from '../api/service-client.ts'
 import type { SendingTime } from '../api/service-clock.ts'
 import { createServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'
@@ -104,12 +104,7 @@ function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
 }
 
 /** The client of one call. */
-export interface CallClient extends ServiceClient {
-  readonly settings: Config
-  readonly discover: boolean
-  readonly memory: ServiceMemory
-  close(): Promise<void>
-}
+export type CallClient = Awaited<ReturnType<typeof createCallClient>>
 
 /** The advice of the library: what to call next. After a refusal, the neutral hint stays. */
 const libraryAdvice: Advice = {
@@ -132,7 +127,7 @@ export async function createCallClient(
   signal: AbortSignal | undefined,
   { secrets, namesToken, write, discover, proxy, memories, createMemory, ...context }: ClientContext,
   { changes, time }: { readonly changes: boolean; readonly time?: WaitTime },
-): Promise<CallClient> {
+) {
   if (!discover && given.profile !== undefined)
     throw usageError('profile cannot be used with discover: false.', 'Leave out profile.')
   const { signal: interrupted, release } = followSignals(context.signal, signal)

@@ -6,9 +6,6 @@ import { type Scenario, scenarios } from './scenarios.ts'
 import { createService, pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
 import { defaultQueue, type StateOptions } from './state.ts'
 
-/** The owner of the tests of a sandbox; the service accepts any other slug as well. */
-const defaultOrg = 'acme'
-
 export interface SandboxOptions extends StateOptions {
   /** 0, the default, is a free port. */
   readonly port?: number | undefined
@@ -62,7 +59,8 @@ export async function startSandbox(options: SandboxOptions, service = createSand
       scenario.tokenLasts === undefined
         ? undefined
         : { token: rotatedToken, after: scenario.tokenLasts * timings.second },
-    org: defaultOrg,
+    /** The owner of the tests; the service accepts any other slug as well. */
+    org: 'acme',
     close: () =>
       new Promise<void>(resolve => {
         server.close(() => resolve())

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts'
+import { memoize } from '../base/scheduling.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
 import { rotatedToken, sandboxToken } from '../values/scenario-names.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
@@ -54,9 +55,8 @@ export function createState(options: StateOptions, given: Scenario) {
   const now = () => options.now()
   const startedAt = now()
   const queues = new Map<string, Queue>()
-  /** The names of the repositories that have, or had, a queue. */
-  const repositories = new Set<string>()
-  const testsByRepository = new Map<string, readonly SandboxTest[]>()
+  /** The tests of each repository that has, or had, a queue, by its name. */
+  const testsByRepository = new Map<string, () => readonly SandboxTest[]>()
 
   const getQueue = (ref: QueueRef): Queue => {
     const queue = queues.get(queueKey(ref))
@@ -72,19 +72,19 @@ export function createState(options: StateOptions, given: Scenario) {
     const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: now() })
     configure(queue, settings)
     queues.set(key, queue)
-    repositories.add(repositoryName(repo))
+    const createTests = () =>
+      createFailingTests({ seed, repo, now: startedAt, formatTime: dialect.formatTime })
+    const name = repositoryName(repo)
+    if (!testsByRepository.has(name)) testsByRepository.set(name, memoize(createTests))
     return queue
   }
 
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
   const getTests = (repo: Repository): readonly SandboxTest[] => {
     const name = repositoryName(repo)
-    if (!repositories.has(name)) throw statusError(404, `The repository ${name} is unknown.`)
-    const { formatTime } = dialect
-    const tests =
-      testsByRepository.get(name) ?? createFailingTests({ seed, repo, now: startedAt, formatTime })
-    testsByRepository.set(name, tests)
-    return tests
+    const tests = testsByRepository.get(name)
+    if (tests === undefined) throw statusError(404, `The repository ${name} is unknown.`)
+    return tests()
   }
 
   for (const ref of [defaultQueue, ...(options.queues ?? [])])
@@ -92,7 +92,7 @@ export function createState(options: StateOptions, given: Scenario) {
   if (held.length > 0) {
     // The queue stops when the first of them is tested.
     const queue = getQueue(defaultQueue)
-    for (const number of held) submit(queue, { number, priority: undefined, noBatch: undefined })
+    for (const number of held) submit(queue, { number })
     advanceTo(queue, now() + timings.notReady)
     queue.heldSince = queue.now
   }

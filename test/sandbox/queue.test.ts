@@ -39,9 +39,9 @@ function openQueue(scenario: ScenarioName | Scenario, settings: JsonObject = {},
   return {
     queue,
     submit(...numbers: readonly number[]) {
-      for (const number of numbers) submit(queue, { number, priority: undefined, noBatch: undefined })
+      for (const number of numbers) submit(queue, { number })
     },
-    urgent: (number: number) => submit(queue, { number, priority: 0, noBatch: undefined }),
+    urgent: (number: number) => submit(queue, { number, priority: 0 }),
     later: (seconds: number) => advanceTo(queue, queue.now + seconds * 1000),
     end: () => advanceTo(queue, queue.now + 3_600_000),
   }
@@ -112,9 +112,9 @@ describe('the order of testing', () => {
   it('is by priority, then by submit', () => {
     const { queue, submit: submitAll, end, later } = openQueue('happy')
     submitAll(1, 2, 3)
-    submit(queue, { number: 4, priority: 10, noBatch: undefined })
-    submit(queue, { number: 5, priority: 10, noBatch: undefined })
-    submit(queue, { number: 2, priority: 200, noBatch: undefined })
+    submit(queue, { number: 4, priority: 10 })
+    submit(queue, { number: 5, priority: 10 })
+    submit(queue, { number: 2, priority: 200 })
     later(1)
     expect(listEnqueued(queue).map(({ number }) => number)).toEqual([4, 5, 1, 3, 2])
     end()
@@ -214,7 +214,7 @@ describe('batches', () => {
 
   it('do not include a pull request with noBatch', () => {
     const { queue, submit: submitAll, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
-    submit(queue, { number: 1, priority: undefined, noBatch: true })
+    submit(queue, { number: 1, noBatch: true })
     submitAll(2, 3)
     end()
     expect([...queue.runs.values()].map(({ tested }) => tested)).toEqual([[1], [2, 3]])

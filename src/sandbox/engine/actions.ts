@@ -10,8 +10,8 @@ const defaultPriority = 100
 
 interface SubmitRequest {
   readonly number: number
-  readonly priority: number | 'default' | undefined
-  readonly noBatch: boolean | undefined
+  readonly priority?: number | 'default' | undefined
+  readonly noBatch?: boolean | undefined
 }
 
 /**

@@ -97,27 +97,20 @@ export interface Transition {
   readonly ahead: readonly number[]
 }
 
-/** Minimum time in each state, and the length of time units. All values are the sandbox's own. */
-interface Timings {
-  /** NOT_READY, until the pull request is found to be mergeable. */
-  readonly notReady: number
-  /** TESTING: the mean length of a test run. */
-  readonly testing: number
-  /** PENDING_FAILURE; longer while a batch ahead may have caused the failure. */
-  readonly pendingFailure: number
-  /** TESTS_PASSED; longer while a dependency has not merged. */
-  readonly testsPassed: number
-  readonly minute: number
-  readonly second: number
-}
-
-/** At speed 1 a test run takes about two seconds. No state takes less than one millisecond. */
-export function createTimings(speed: number, { stretch = 1 }: Scenario): Timings {
+/**
+ * Minimum time in each state, and the length of time units. All values are the sandbox's own: at speed 1 a test run takes
+ * about two seconds. No state takes less than one millisecond.
+ */
+export function createTimings(speed: number, { stretch = 1 }: Scenario) {
   const scale = (duration: number) => Math.max(1, Math.round(duration / speed))
   return {
+    /** NOT_READY, until the pull request is found to be mergeable. */
     notReady: scale(300),
+    /** TESTING: the mean length of a test run. */
     testing: scale(2_000 * stretch),
+    /** PENDING_FAILURE; longer while a batch ahead may have caused the failure. */
     pendingFailure: scale(500),
+    /** TESTS_PASSED; longer while a dependency has not merged. */
     testsPassed: scale(300),
     minute: scale(1_000),
     second: 1_000 / speed,
@@ -130,7 +123,7 @@ export interface Queue {
   readonly targetBranch: string
   readonly seed: number
   readonly scenario: Scenario
-  readonly timings: Timings
+  readonly timings: ReturnType<typeof createTimings>
   /** Time up to which the queue has been simulated. */
   now: number
   settings: QueueSettings
