@@ -155,8 +155,7 @@ export class HttpClient {
     try {
       return await traffic.enter({ clock, signal, remaining })
     } catch (error) {
-      if (interrupted.aborted) throw interrupted.reason
-      if (this.closing.signal.aborted) return false
+      if (this.closing.signal.aborted && !interrupted.aborted) return false
       throw error
     }
   }

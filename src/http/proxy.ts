@@ -63,18 +63,13 @@ function parseProxy(address: string): URL | undefined {
   const [, scheme = 'http', login = '', host = ''] = addressParts.exec(address) ?? []
   if (!/^https?$/i.test(scheme) || !validLogin.test(login) || !validHost.test(host)) return undefined
   const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? []
-  const url = parseUrl(`${scheme}://${host}`)
-  if (url === undefined || !isDecodable(login)) return undefined
-  return Object.assign(url, { username: user, password })
-}
-
-function isDecodable(text: string): boolean {
   try {
-    decodeURIComponent(text)
-    return true
+    decodeURIComponent(login)
   } catch {
-    return false
+    return undefined
   }
+  const url = parseUrl(`${scheme}://${host}`)
+  return url && Object.assign(url, { username: user, password })
 }
 
 /** Returns the login of a proxy as an option of undici. */

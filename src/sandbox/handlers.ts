@@ -67,25 +67,15 @@ function withNumber(body: JsonObject): JsonObject {
   return { ...body, pr: { ...pr, number: Number(number) } }
 }
 
-const uuidLength = 36
-
 /**
  * Finds a test run by its id, or the latest run of a pull request. An id may be followed by the suffix that a
  * bisection run has in its branch name (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-function findTestRun(
-  { runs, pullRequests }: Queue,
-  id: string | undefined,
-  pr: number | undefined,
-): SandboxTestRun {
-  if (id !== undefined) {
-    const run = runs.get(id.toLowerCase().slice(0, uuidLength))
-    if (run === undefined) throw statusError(404, `There is no test run ${id}.`)
-    return run
-  }
-  if (pr === undefined) throw statusError(400, 'The body must contain testRunId or pr.number.')
-  const run = pullRequests.get(pr)?.lastRun
-  if (run === undefined) throw statusError(404, 'The pull request has no test run.')
+function findTestRun({ runs, pullRequests }: Queue, id: string | undefined, pr = -1): SandboxTestRun {
+  if (id === undefined && pr < 0) throw statusError(400, 'The body must contain testRunId or pr.number.')
+  const uuid = id?.toLowerCase().slice(0, 36)
+  const run = uuid === undefined ? pullRequests.get(pr)?.lastRun : runs.get(uuid)
+  if (run === undefined) throw statusError(404, 'There is no such test run.')
   return run
 }
 

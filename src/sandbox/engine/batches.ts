@@ -22,16 +22,6 @@ export interface Cause {
   readonly message?: string | undefined
 }
 
-function listAhead(queue: Queue, pullRequest: PullRequest): readonly number[] {
-  const enqueued = listEnqueued(queue)
-  const index = enqueued.indexOf(pullRequest)
-  const ahead =
-    index >= 0
-      ? enqueued.slice(0, index)
-      : enqueued.filter(other => !queue.waiting.includes(other) || compareTestOrder(other, pullRequest) < 0)
-  return ahead.map(({ number }) => number)
-}
-
 export function enterState(
   queue: Queue,
   pullRequest: PullRequest,
@@ -44,10 +34,11 @@ export function enterState(
   const from = pullRequest.state === to ? undefined : pullRequest.state
   const timeInPreviousState = from === undefined ? 0 : now - stateChangedAt
   const timeSinceSubmit = now - submittedAt
+  const enqueued = to === 'PENDING' ? listEnqueued(queue) : []
   transitions.push({
     ...{ at: now, number, from, to, kind, timeInPreviousState, timeSinceSubmit, reason, actor, message },
     run: pullRequest.lastRun,
-    ahead: to === 'PENDING' ? listAhead(queue, pullRequest) : [],
+    ahead: enqueued.slice(0, enqueued.indexOf(pullRequest)).map(one => one.number),
   })
   pullRequest.state = to
   pullRequest.stateChangedAt = now

@@ -54,8 +54,8 @@ const admitReady: Rule = queue => {
       enterState(queue, pullRequest, { to: pullRequest.planned.to, reason: pullRequest.planned.reason })
       continue
     }
-    enterState(queue, pullRequest, { to: 'PENDING', reason: 'merge_item_now_ready' })
     insertWaiting(queue, pullRequest)
+    enterState(queue, pullRequest, { to: 'PENDING', reason: 'merge_item_now_ready' })
   }
   return ready.length > 0 || expired.length > 0
 }
