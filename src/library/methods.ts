@@ -2,9 +2,7 @@ import { callOperation } from '../api/call.ts'
 import { incompleteListError, type ListEnd, rangeEnd, readList } from '../api/list.ts'
 import {
   type BodyOverride,
-  checkOverrides,
   createReceipt,
-  isAlwaysSent,
   isChange,
   type List,
   type Operation,
@@ -27,7 +25,7 @@ import {
   createCallClient,
   findPullRequest,
 } from './call-client.ts'
-import { type GivenSettings, readCallOptions, settingsIn } from './options.ts'
+import { checkSet, type GivenSettings, readCallOptions, settingsIn } from './options.ts'
 
 /** A call whose options are read, and its client. */
 export type OpenCall = Awaited<ReturnType<typeof openCall>>
@@ -37,13 +35,7 @@ async function openCall(operation: Operation, name: string, options: unknown, co
   const { signal, ...values } = readCallOptions(name, options, operation)
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
-  const setters = Object.entries(operation.params)
-    .filter(
-      ([option, param]) =>
-        Object.hasOwn(given, option) || Object.hasOwn(values, option) || isAlwaysSent(option, param),
-    )
-    .map(([option, param]) => ({ name: option, param }))
-  checkOverrides(`${name}: set`, overrides, setters)
+  checkSet(name, overrides, operation.params, { ...given, ...values })
   const client = await createCallClient(given, signal, context, { changes: isChange(operation) })
   try {
     const { nameOf } = client

@@ -1,8 +1,11 @@
 import {
   type BodyOverride,
+  checkOverrides,
+  isAlwaysSent,
   type Operation,
   operationMethod,
   type Param,
+  type Params,
   type ParamValues,
   param,
   requiredParam,
@@ -109,6 +112,19 @@ export const bodyParams = {
     programType('{ readonly [path: string]: Json }', readSet),
     'Additional fields of the request body, by their dotted paths',
   ),
+}
+
+/** Throws a usage error for fields of `set` that another option sets too. */
+export function checkSet(
+  caller: string,
+  fields: readonly BodyOverride[],
+  params: Params,
+  given: object,
+): void {
+  const setters = Object.entries(params)
+    .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(given, name))
+    .map(([name, param]) => ({ name, param }))
+  checkOverrides(`${caller}: set`, fields, setters)
 }
 
 /** The options of a client, besides the settings of all its calls. */

@@ -1,11 +1,4 @@
-import {
-  checkOverrides,
-  isAlwaysSent,
-  type Param,
-  param,
-  requiredParam,
-  valuesOfParams,
-} from '../api/operation.ts'
+import { param, requiredParam, valuesOfParams } from '../api/operation.ts'
 import type { Infer } from '../api/operations/fields.ts'
 import { submissionParams, submitPullRequest } from '../api/operations/pull-requests.ts'
 import { usageError } from '../base/errors.ts'
@@ -13,7 +6,7 @@ import { moment, pullRequest, toggle } from '../values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'
 import type { attemptRecord, changeRecord } from '../wait/records.ts'
 import type { SubmitOptions } from '../wait/wait.ts'
-import { abortSignal, bodyParams, callback, programType, readWithDefaults } from './options.ts'
+import { abortSignal, bodyParams, callback, checkSet, programType, readWithDefaults } from './options.ts'
 
 const pullRequests = programType('readonly PullRequestReference[]', value => {
   if (!Array.isArray(value)) throw usageError('The value must be of type readonly PullRequestReference[].')
@@ -90,10 +83,7 @@ export function readLandOptions(callOptions: unknown) {
   const params = { ...waitParams, ...submissionParams, ...bodyParams, ...landParams }
   const values = readWithDefaults(caller, callOptions, params)
   const { set: fields = [], attempts, resubmit } = values
-  const setters = Object.entries<Param<unknown>>(submitPullRequest.params)
-    .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(values, name))
-    .map(([name, param]) => ({ name, param }))
-  checkOverrides(`${caller}: set`, fields, setters)
+  checkSet(caller, fields, submitPullRequest.params, values)
   const submitOptions: SubmitOptions = {
     params: valuesOfParams(submissionParams, values),
     attempts,
