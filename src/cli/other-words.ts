@@ -51,7 +51,7 @@ const generalHabits: readonly Habit[] = [
   ['*', '--prio -p', '--priority'],
   ['*', '--top --count --max -L -n=<n>', '--limit'],
   ['*', '-s --status', '--state'],
-  ['*', '--reason --comment --message --body -m', 'No command takes a reason or a comment.'],
+  ['*', '--reason --comment --message --body -m', 'This command takes no reason and no comment.'],
   ['*', '--watch --follow', 'Only queue watch and pr wait follow changes. They need no option for it.'],
   ['*', '--web', 'Only pr get, pr explain, pr testing and flaky get open a page with --web.'],
   [
@@ -59,11 +59,7 @@ const generalHabits: readonly Habit[] = [
     '--template --jsonpath --no-headers --full',
     'To format the output, use --fields, or pipe --json to jq.',
   ],
-  [
-    '*',
-    '--sort --sort-by --order --reverse',
-    'Only lists of tests have --sort. Otherwise, pipe --json to jq.',
-  ],
+  ['*', '--sort --sort-by --order --reverse', 'Lists of tests have --sort. Otherwise, pipe --json to jq.'],
   ['*', '--dryrun --what-if -n', '--dry-run'],
   ['*', '--no-color --no-colour', '--color never'],
   ['*', '--colour', '--color'],

@@ -204,11 +204,27 @@ test('habits name commands and options that exist', () => {
   }
 })
 
+/** What is typed in each place, and what it means. */
+const typedWords = habits.flatMap(([places, typed, meant]) =>
+  places.split(', ').flatMap(place => typed.split(' ').map(word => ({ place, word, meant }))),
+)
+
+test('what is said of all commands names each that has the option, and no row is about a command', () => {
+  const claims = typedWords
+    .filter(({ place, meant }) => place === '*' && /^(?:No command|Only) /.test(meant))
+    .map(({ word, meant }) => {
+      const having = allCommands.filter(({ definitions }) => definitions.some(({ name }) => name === word))
+      return { word, unnamed: having.map(({ command }) => command).filter(name => !meant.includes(name)) }
+    })
+  expect(claims.filter(({ unnamed }) => unnamed.length > 0)).toEqual([])
+  const names = allCommands.map(({ command }) => command)
+  const dead = typedWords.map(({ place, word, meant }) => ({ typed: `${place} ${word}`.trim(), meant }))
+  expect(dead.filter(({ typed, meant }) => names.includes(typed) && typed !== meant)).toEqual([])
+})
+
 test('no word has two meanings in one place, but those of options', () => {
-  const words = habits
-    .flatMap(([places, typed, meant]) =>
-      places.split(', ').flatMap(place => typed.split(' ').map(word => ({ key: `${place} ${word}`, meant }))),
-    )
+  const words = typedWords
+    .map(({ place, word, meant }) => ({ key: `${place} ${word}`, meant }))
     .filter(({ meant }) => !/<[12]>/.test(meant))
   const twice = words.filter(
     ({ key, meant }, index) => !meant.startsWith('-') && words.findIndex(other => other.key === key) < index,

@@ -63,8 +63,8 @@ pr get feature/cart                   > pr get --head feature/cart
 pr submit 5,6                         > pr submit 5 6
 pr submit '5 6'                       > pr submit 5 6
 pr submit 5, 6                        > pr submit 5 6
-pr cancel 5 --reason late             " No command takes a reason
-pr cancel 5 -m late                   " No command takes a reason
+pr cancel 5 --reason late             " This command takes no reason
+pr cancel 5 -m late                   " This command takes no reason
 run list                              > queue runs
 run ls                                > queue runs
 run watch                             > queue watch

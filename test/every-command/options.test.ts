@@ -179,6 +179,13 @@ const stopsOnError = (line: string): NonNullable<Rows['options']> => ({
   '--if-empty': { line: `${line} -`, typed: '--if-empty ok', setting: { input: '' } },
 })
 
+/** The options that several commands have. */
+const ofEvery = (command: string, line: string): NonNullable<Rows['options']> => ({
+  ...stopsOnError(line),
+  // It answers the question about a pull request that nobody named.
+  ...(command.startsWith('pr ') && { '--yes': { line, setting: { spawn: checkout({ pr: 7 }) } } }),
+})
+
 const inCheckout: Setting = {
   spawn: (_, args) => ({ code: 0, out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n' }),
 }
@@ -212,9 +219,6 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'pr cancel': {
     options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
-  },
-  'pr restart': {
-    options: { '--yes': { line: 'pr restart', setting: { spawn: checkout({ pr: 7 }) } } },
   },
   'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
@@ -474,7 +478,7 @@ function shownBy(option: (typeof allOptions)[number]): Required<Shows> {
     setting,
     options = {},
   } = table[command] ?? {}
-  const { [name]: shows = {} } = { ...stopsOnError([command, ...words].join(' ')), ...options }
+  const { [name]: shows = {} } = { ...ofEvery(command, [command, ...words].join(' ')), ...options }
   return { typed: flagOption(option), line, ...shows, setting: { ...setting, ...shows.setting } }
 }
 

@@ -5,6 +5,7 @@ import { flagsOf } from '../support/asking-commands.ts'
 import { checkout } from '../support/checkout.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, queueEnv, type Seen, type Setting, splitWords } from '../support/harness.ts'
+import { queueChanges } from '../support/operations.ts'
 import { ciJob } from '../support/settings-sources.ts'
 
 /** Every command that changes something at the service and takes pull requests that need not be named. */
@@ -19,7 +20,7 @@ const commands = allCommands.filter(
 const actsOnGuess = (name: string) =>
   commands.find(({ command }) => command === name)?.operation?.recovery?.actsOnGuess === true
 
-const changes = ['submitPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest', 'setImpactedTargets']
+const changes = queueChanges.filter(({ operation }) => 'pr' in operation.params).map(({ name }) => name)
 
 const queued = {
   state: 'PENDING',
