@@ -39,11 +39,11 @@ const mayFailMessage = 'TEST_CASE tagged with !mayfail'
 /** The first minor version of Go 1 that reports a package that does not build among the tests. */
 const goWithBuildErrors = 24
 
-/** Returns how many an attribute says; undefined if it says nothing, NaN if it is no count. */
+/** Returns how many an attribute says; undefined if it says nothing, NaN for what may be read as another count: `1.000`. */
 function readCount(text = ''): number | undefined {
-  if (text.trim() === '') return undefined
-  const count = Number(text)
-  return count < 0 ? Number.NaN : count
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
+  return /^\d+(?:\.0)?$/.test(trimmed) ? Number(trimmed) : Number.NaN
 }
 
 /** An element with what it says of its tests, and what it contains. */
@@ -171,7 +171,8 @@ export class JUnitDocument {
       const passedLater = skippedCases === 0 && passedWord.test(status) && passedWord.test(result)
       const [key] = this.#identify(testCase)
       const failed = this.#failed.get(key)
-      if (failed !== undefined) this.#failed.set(key, { ...failed, passedLater })
+      // Tests without a name are not known to be the same.
+      if (failed !== undefined && failed.name !== '') this.#failed.set(key, { ...failed, passedLater })
     }
   }
 

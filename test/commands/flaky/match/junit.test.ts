@@ -134,6 +134,11 @@ describe('the dialects of test runners', () => {
     for (const unit of ['&#27;', '&#x1b;', '&lt;']) expect(await time(unit)).toBeLessThan(10 * text + 500)
   })
 
+  test('a test without a name is no attempt of another one', async () => {
+    const failed = await read('<testsuite><testcase><failure/></testcase><testcase/></testsuite>')
+    expect(failed).toMatchObject([{ name: '', passedLater: false }])
+  })
+
   test('property: any names are read as they were written', async () => {
     const name = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
@@ -243,6 +248,8 @@ describe('what a report says about its run', () => {
       expect.stringContaining('before Go 1.24'),
     ],
     ['no number', suite('failures="many"', failed), unread],
+    ['groups of digits', suite('failures="1.000"', failed), unread],
+    ['a decimal number', suite('failures="1.0"', failed), undefined],
     ['a negative number', suite('failures="1" errors="-1"', passed), unread],
     ['nothing', suite('failures="" errors=" "', passed), undefined],
     ['an error outside', suite('', `<error/>${passed}`), outside],
