@@ -107,7 +107,8 @@ export class HttpClient {
               clearTimeout(silence)
               return request.isChange ? pool.close() : undefined
             })
-          this.pauseIfLimited(result)
+          // A 429 is an answer for all requests that share the traffic.
+          if (isRateLimited(result)) this.traffic?.pause(retryAfter(result.headers, clock.now()) ?? 0, clock)
         } finally {
           this.traffic?.leave()
         }
@@ -246,12 +247,6 @@ export class HttpClient {
     return { ...failure, isSilent: isTimeLimit(error) && !hasHead }
   }
 
-  /** A 429 is an answer for all requests that share the traffic. */
-  private pauseIfLimited(result: HttpResponse | TransportError): void {
-    const { clock } = this.options
-    if (isRateLimited(result)) this.traffic?.pause(retryAfter(result.headers, clock.now()) ?? 0, clock)
-  }
-
   /** Whether a repeat after a 429 is not counted; after ten minutes of them nothing more is sent. */
   private outlasts(
     result: HttpResponse | TransportError,
@@ -284,16 +279,12 @@ export class HttpClient {
     const message = isLimited
       ? `No request was sent, because ${host} reported that the rate limit was exceeded (429).`
       : `No request could be sent to ${host} in time.`
-    const reason = isLimited
-      ? {
-          status: 429,
-          retryAfter: seconds,
-          hint: seconds === 0 ? 'Try again later.' : `Try again in ${seconds}s.`,
-        }
-      : {
-          hint: 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.',
-        }
-    const details = { host, operation, sentState: 'not-sent', ...reason } as const
+    const time = seconds === 0 ? 'later' : `in ${seconds}s`
+    const hint = isLimited
+      ? `Try again ${time}.`
+      : 'The client has sent too many requests, or the service asked for a pause. Nothing was sent.'
+    const limit = isLimited ? { status: 429, retryAfter: seconds } : {}
+    const details = { host, operation, sentState: 'not-sent', hint, ...limit } as const
     return { retryable: false, error: new MergeqError('unavailable', message, details) }
   }
 

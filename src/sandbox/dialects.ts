@@ -1,12 +1,7 @@
-export interface ResponseText {
-  readonly contentType: string
-  readonly text: string
-}
-
 const json = 'application/json'
 const methodMessage = 'This path does not support this method.'
 
-const createJsonError = (message: string): ResponseText => ({
+const createJsonError = (message: string) => ({
   contentType: json,
   text: JSON.stringify({ error: { message } }),
 })

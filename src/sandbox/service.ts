@@ -1,7 +1,7 @@
 import { type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { toMergeqError } from '../base/errors.ts'
 import { get } from '../base/json.ts'
-import type { ResponseText } from './dialects.ts'
+import type { Dialect } from './dialects.ts'
 import { performOperation, type SandboxOperationName, sandboxOperations } from './handlers.ts'
 import { metricsContentType } from './metrics-text.ts'
 import { parseBody, statusError } from './requests.ts'
@@ -51,7 +51,7 @@ export function createService(options: StateOptions, scenario: Scenario) {
 
   const createResponse = (
     status: number,
-    { contentType, text }: ResponseText,
+    { contentType, text }: Dialect['emptyResponse'],
     headers: SandboxResponse['headers'] = {},
   ): SandboxResponse => ({
     status,
@@ -84,13 +84,8 @@ export function createService(options: StateOptions, scenario: Scenario) {
       return createErrorResponse(429, 'Too Many Requests', { 'retry-after': String(retryAfter) })
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    if (!hasToken(operation, headers, state))
-      throw statusError(
-        401,
-        (headers['x-api-token'] ?? '') === ''
-          ? 'The token is missing: send x-api-token.'
-          : 'The token is not valid.',
-      )
+    const problem = headers['x-api-token'] ? 'not valid.' : 'missing: send x-api-token.'
+    if (!hasToken(operation, headers, state)) throw statusError(401, `The token is ${problem}`)
     const document = method === 'POST' ? parseBody(body) : {}
     if (state.unknown.includes(Number(get(document, 'pr.number')))) throw statusError(404, 'Not Found')
     if (endsHold(operation, body, now())) state.release()

@@ -42,10 +42,6 @@ export const defaultSettings: QueueSettings = {
   others: {},
 }
 
-/** Returns the members of an updateQueue body that are no known settings. */
-const unknownSettings = ({ repo: _repo, targetBranch: _branch, ...body }: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !Object.hasOwn(queueSettings, name)))
-
 /**
  * Changes the settings that an updateQueue body names; throws 400 for a bad value and then changes nothing. An empty list
  * of required statuses changes nothing: only `deleteRequiredStatuses` clears it (docs/reference/service.md, "updateQueue").
@@ -54,6 +50,8 @@ const unknownSettings = ({ repo: _repo, targetBranch: _branch, ...body }: JsonOb
 export function configure(queue: { settings: QueueSettings }, body: JsonObject): void {
   const { settings } = queue
   const named = Object.entries(queueSettings).filter(([name]) => body[name] !== undefined)
+  const { repo: _repo, targetBranch: _branch, ...members } = body
+  const unknown = Object.entries(members).filter(([name]) => !Object.hasOwn(queueSettings, name))
   const {
     deleteRequiredStatuses,
     requiredStatuses = [],
@@ -66,6 +64,6 @@ export function configure(queue: { settings: QueueSettings }, body: JsonObject):
     ...settings,
     ...given,
     requiredStatuses: deleteRequiredStatuses ? [] : keptStatuses,
-    others: { ...settings.others, ...unknownSettings(body) },
+    others: { ...settings.others, ...Object.fromEntries(unknown) },
   }
 }
