@@ -27,7 +27,11 @@ export async function createUsageError(
     case undefined:
       throw new TypeError('nothing is wrong with this command line')
     case 'unknown-command': {
-      const hint = await hintForCommand(argv, reading, groups)
+      // The hook of an older mergeq calls the group.
+      const isOldHook = path.at(-1) === 'guard' && argv.includes('--')
+      const hint = isOldHook
+        ? 'If a git hook ran this, it is of an older mergeq. To replace it, run: mergeq guard install'
+        : await hintForCommand(argv, reading, groups)
       return usageError(
         `unknown command '${problem.word}'.`,
         hint ?? usage.replace('see the usage', 'list the commands'),
