@@ -47,13 +47,9 @@ describe('a settings file that cannot be read ends what sends a request, before 
     }
     const notices: string[] = []
     const options = { onNotice: (text: string) => void notices.push(text) }
-    const { client: byProfile, requests } = await clientOf(
-      runningQueue,
-      { ...options, profile: 'default' },
-      host,
-    )
-    await expect(byProfile.getQueue()).rejects.toMatchObject({ kind: 'usage', message: sentence })
-    expect(requests).toEqual([])
+    const byProfile = await clientOf(runningQueue, { ...options, profile: 'default' }, host)
+    await expect(byProfile.client.getQueue()).rejects.toMatchObject({ kind: 'usage', message: sentence })
+    expect(byProfile.requests).toEqual([])
     const { client } = await clientOf(runningQueue, options, host)
     await expect(client.getQueue()).resolves.toMatchObject({ state: 'RUNNING' })
     expect(notices).toEqual([`mergeq: ${sentence} Continuing without stored settings.`])
@@ -61,12 +57,9 @@ describe('a settings file that cannot be read ends what sends a request, before 
 })
 
 describe('with the address and the token from elsewhere, it is a warning', () => {
-  const address: Setting = { env: { MERGEQ_BASE_URL: undefined } }
   // Without a value of its own, the variable is that of the service of the test.
-  const given = (env: Setting['env'] = {}): Setting => {
-    const { MERGEQ_BASE_URL: _, ...others } = { ...broken.env, ...address.env }
-    return { ...broken, env: { ...others, ...env } }
-  }
+  const { MERGEQ_BASE_URL: _, ...others } = broken.env ?? {}
+  const given = (env: Setting['env'] = {}): Setting => ({ ...broken, env: { ...others, ...env } })
   test.each([
     ['a variable', given(), 0],
     ['MERGEQ_TOKEN_FILE', given({ MERGEQ_TOKEN: '', MERGEQ_TOKEN_FILE: '/token' }), 0],
