@@ -2,21 +2,20 @@ import { parseRepository, repositoryKey, repositoryName } from '../values/reposi
 import { type CommandLine, type CommandWords, joinCommandLine } from '../values/suggested-command.ts'
 import { type SettingKey, settingDefinition } from './setting-definitions.ts'
 
-interface CommandLineContext {
-  readonly typed: ReadonlyMap<string, readonly string[]>
-  /** The settings that no option gave: another command has the same. */
-  readonly configured: ReadonlyMap<string, string>
-}
-
 const flagOf = (name: SettingKey): string => settingDefinition(name).flag ?? ''
 
 /** An option and its value; a word that begins with `-` would not be read as a value. */
 const optionWords = (name: string, value: string): CommandWords =>
   value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 
-/** Returns a command line that repeats what was typed; a place that a URL or receipt named replaces its options. */
+/**
+ * Returns a command line that repeats what was typed; a place that a URL or receipt named replaces its options.
+ *
+ * @param configured the settings that no option gave: another command has the same
+ */
 export function suggestCommandLine(
-  { typed, configured }: CommandLineContext,
+  typed: ReadonlyMap<string, readonly string[]>,
+  configured: ReadonlyMap<string, string>,
   ...[words, { repo, targetBranch } = {}, repeated = []]: Parameters<CommandLine>
 ): string {
   const repeat = (name: string): CommandWords => {

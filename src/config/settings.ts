@@ -322,10 +322,7 @@ export function resolveSettings(
       forChange: () => resolveSettings(given, host, { ...options, changes: true }, found),
       used: () => found.used,
       commandLine: (...suggestion) =>
-        suggestCommandLine(
-          { typed: 'find' in given ? new Map() : given, configured: found.configured },
-          ...suggestion,
-        ),
+        suggestCommandLine('find' in given ? new Map() : given, found.configured, ...suggestion),
     }
     return [config, context]
   }

@@ -12,10 +12,7 @@ export interface ServiceHost {
   readonly files: Files
   /** The file with the settings of this machine, which need not exist; undefined where there is no such file. */
   readonly machineFile: string | undefined
-  /**
-   * Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the
-   * signal.
-   */
+  /** Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the signal. */
   readonly interrupted: AbortSignal
   /**
    * Runs git with captured output and without a shell. git is found in the absolute entries of PATH and runs
@@ -241,9 +238,7 @@ export interface ProgramOptions {
   readonly env: Environment
   /** When the signal is aborted, the program gets a moment to end and is killed afterwards. */
   readonly until: AbortSignal
-  /**
-   * Whether Ctrl-C belongs to the program alone: SIGINT does nothing to this process until the program ends.
-   */
+  /** Whether Ctrl-C belongs to the program alone: SIGINT does nothing to this process until the program ends. */
   readonly handlesInterrupt?: boolean
   /** With it, standard input is empty; without it, the program shares all streams of this process. */
   readonly output?: ProgramOutput

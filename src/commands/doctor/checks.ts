@@ -50,6 +50,9 @@ const nothing: Verdict = { result: 'none', found: 'none' }
 /** A problem that stops only some commands, or none. */
 const warn = (found: string, fix: string): Verdict => ({ result: 'warn', found, fix })
 
+/** The outcome of a check of a setting that most commands need. */
+const notSet = (option: string): Verdict => warn('none', `Use ${option}, or store it with config set.`)
+
 /** The outcome of a check that found nothing out; checks that need it can run. */
 const skip = (reason: string): Verdict => ({ result: 'skip', found: `skipped: ${reason}`, isUsable: true })
 
@@ -227,21 +230,18 @@ async function checkGit({ host, settings }: Session): Promise<Verdict> {
 }
 
 /** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */
-async function checkSetting(name: SettingKey, missing: Verdict, { settings }: Session): Promise<Verdict> {
-  try {
-    const found = await settings.find(name)
-    await settings.read(name)
-    return found === undefined ? missing : pass(`${found.value} (${found.origin})`)
-  } catch (error) {
-    const { message, details } = failureOrThrow(error)
-    return warn(message, details.hint ?? '')
+const checkSetting =
+  (name: SettingKey, missing: Verdict) =>
+  async ({ settings }: Session): Promise<Verdict> => {
+    try {
+      const found = await settings.find(name)
+      await settings.read(name)
+      return found === undefined ? missing : pass(`${found.value} (${found.origin})`)
+    } catch (error) {
+      const { message, details } = failureOrThrow(error)
+      return warn(message, details.hint ?? '')
+    }
   }
-}
-
-const settingCheck = (check: string, name: SettingKey, missing: Verdict): Check => ({
-  check,
-  run: session => checkSetting(name, missing, session),
-})
 
 const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settings }: Session) =>
   settings.read(name).catch(() => undefined)
@@ -274,7 +274,7 @@ async function checkOrganization(session: Session): Promise<Verdict> {
     ...skip('needed only for flaky commands'),
     fix: 'Use --org <slug>, or store it with config set.',
   }
-  const outcome = await checkSetting('org', missing, session)
+  const outcome = await checkSetting('org', missing)(session)
   const [org, repo] = [await readUsable('org', session), await readUsable('repo', session)]
   const { error } = await session.probe()
   if (outcome.result !== 'pass' || org === undefined || repo === undefined || error !== undefined)
@@ -307,14 +307,10 @@ export const checks: readonly Check[] = [
   { check: 'service status', needs: ['TLS'], run: checkStatus },
   { check: 'git', run: checkGit },
   { check: 'CI', run: checkCi },
-  settingCheck('repository', 'repo', warn('none', 'Use --repo owner/name, or store it with config set.')),
-  settingCheck(
-    'target branch',
-    'targetBranch',
-    warn('none', 'Use --target-branch <branch>, or store it with config set.'),
-  ),
-  settingCheck('pull request', 'pr', nothing),
-  settingCheck('head commit', 'sha', nothing),
+  { check: 'repository', run: checkSetting('repo', notSet('--repo owner/name')) },
+  { check: 'target branch', run: checkSetting('targetBranch', notSet('--target-branch <branch>')) },
+  { check: 'pull request', run: checkSetting('pr', nothing) },
+  { check: 'head commit', run: checkSetting('sha', nothing) },
   { check: 'organization', run: checkOrganization },
   { check: 'queue', needs: ['service'], run: checkQueue },
 ]
