@@ -54,7 +54,7 @@ describe('a known operation gets its method, and what settings give', () => {
   })
 })
 
-test.each(['submitPullRequest', 'something'])(
+test.each(['submitPullRequest', 'setImpactedTargets'])(
   'a change by %s that may have been made is neither read nor sent again',
   async operation => {
     const failing = { env: queueEnv, answer: () => ({ status: 500 }) }
