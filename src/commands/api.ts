@@ -215,9 +215,7 @@ export const definition = command({
     const known = findOperation(name)
     const body = input === undefined ? {} : await readInputBody(openInput(input, cli), name)
     const hasBody = input !== undefined || set.length > 0
-    const knownMethod = known === undefined ? undefined : operationMethod(known.route)
-    const flagMethod = method && methods[method]
-    const sentMethod = flagMethod ?? knownMethod ?? 'POST'
+    const sentMethod = (method && methods[method]) ?? (known ? operationMethod(known.route) : 'POST')
     if (sentMethod === 'GET' && hasBody)
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])

@@ -132,17 +132,13 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
     const lines = createInterface({ input: proc.stdin, output: echo, terminal: true })
     const closed = new Promise<undefined>(resolve => lines.once('close', () => resolve(undefined)))
     lines.once('SIGINT', () => interrupt(proc))
-    let isOver = false
-    const expire = () => {
-      isOver = true
-      lines.close()
-    }
-    const timer = limit && setTimeout(expire, limit.time)
+    let timer: NodeJS.Timeout | undefined
+    const over = new Promise<never>((_, reject) => {
+      timer = limit && setTimeout(() => reject(limit.over()), limit.time)
+    })
     try {
       const answer = lines.question(hidden ? '' : question, { signal: interrupted })
-      const line = await Promise.race([answer, closed])
-      if (limit !== undefined && isOver) throw limit.over()
-      return line
+      return await Promise.race([answer, closed, over])
     } catch (error) {
       throw interrupted.aborted ? interrupted.reason : error
     } finally {

@@ -15,7 +15,7 @@ import { restrictCommand } from '../../config/store.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { summarizeQueue } from '../../domain/queue-entries.ts'
 import { formatRounded, joinTruncated, pluralize } from '../../values/format.ts'
-import { describeMissingQueue, type Repository, shortRepositoryName } from '../../values/repository.ts'
+import { describeMissingQueue, shortRepositoryName } from '../../values/repository.ts'
 
 export interface Verdict {
   readonly result: 'pass' | 'none' | 'warn' | 'fail' | 'skip'
@@ -257,8 +257,7 @@ async function notFound(what: string, { probe, settings }: Session): Promise<Ver
 }
 
 async function checkQueue(session: Session): Promise<Verdict> {
-  const repo: Repository | undefined = await readUsable('repo', session)
-  const targetBranch = await readUsable('targetBranch', session)
+  const [repo, targetBranch] = [await readUsable('repo', session), await readUsable('targetBranch', session)]
   if (repo === undefined || targetBranch === undefined) return skip('the settings name no queue')
   const name = shortRepositoryName(repo)
   const limits = { maxRetries: 0 }

@@ -172,7 +172,6 @@ async function blockedPushError(
   { push: { branch, isDeletion }, record, isAbove = false }: BlockingPullRequest,
   { queue, cli, isCheck, readQueue }: GuardedQueue,
 ): Promise<MergeqError> {
-  const liveQueue = await readQueue().catch(() => undefined)
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'
@@ -185,7 +184,7 @@ async function blockedPushError(
       : normalizeState(state) === 'TESTS_PASSED'
         ? `passed its tests ${formatAge(elapsed)} ago`
         : `has been ${words} for ${formatAge(elapsed)}`
-  const entries = queueEntries(liveQueue ?? {})
+  const entries = queueEntries((await readQueue().catch(() => undefined)) ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
   const inQueue = `in the queue for ${queue.targetBranch}`
@@ -194,8 +193,7 @@ async function blockedPushError(
       ? `has been ${inQueue} for ${formatAge(elapsed)} (not ready yet)`
       : `${lasting}, ${place}${inQueue}`
   const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'
-  const hasPosition = !isNotReady
-  const lossOfCancel = hasPosition ? ' (it loses its position too)' : ''
+  const lossOfCancel = isNotReady ? '' : ' (it loses its position too)'
   const next = isDeletion ? 'delete the branch' : `push and submit it again${lossOfCancel}`
   const { commandLine } = cli.settings
   return new MergeqError(
@@ -204,7 +202,7 @@ async function blockedPushError(
       ...(isCheck ? [] : [`The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`]),
       ...(isAbove ? [`${name} is stacked on ${branch}.`] : []),
       `${isAbove ? 'It' : name} ${standing}.`,
-      `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue${hasPosition ? ` and lose ${loss}` : ''}.`,
+      `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue${isNotReady ? '' : ` and lose ${loss}`}.`,
     ].join(' '),
     {
       hint: [
