@@ -1,3 +1,5 @@
+import type { Infer } from '../api/operations/fields.ts'
+import type { explanationRecord } from '../api/operations/records.ts'
 import { readQueueMetrics } from '../api/reads/queue-activity.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -8,12 +10,7 @@ import type { PullRequest } from '../values/pull-request.ts'
 import { toIso } from '../values/time.ts'
 
 /** How long it may take until a pull request merges, with its grounds. */
-export type Estimate = {
-  readonly ahead: number
-  readonly mergedLastHour: number
-  readonly seconds: number | null
-  readonly at: string | null
-}
+export type Estimate = NonNullable<Infer<typeof explanationRecord>['estimate']>
 
 const hour = 3_600
 

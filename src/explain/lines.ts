@@ -42,10 +42,7 @@ function causeLine({ state, reason, serviceReason, by }: Explanation): readonly 
   return [[`  ${line.slice(0, start)}`, styled(line.slice(start), 'dim')]]
 }
 
-interface Unread {
-  readonly what: string
-  readonly why: string
-}
+type Unread = { readonly what: string; readonly why: string }
 
 /** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
 export function unreadLines(unread: readonly Unread[]): readonly StyledLine[] {

@@ -132,7 +132,7 @@ const upload: Input<Upload> = {
     const sha = await readCommit(own, pullRequest, { ...context.client(), settings })
     const words = source === '--exec' ? (own.get('--') ?? []) : (own.get(source) ?? [])
     const { readTargets } = await import('./targets/read-targets.ts')
-    const targets = await readTargets(source, words, { ifEmpty, context: { ...context, settings } })
+    const targets = await readTargets(source, words, ifEmpty, { ...context, settings })
     return { ...pullRequest, sha, targets }
   },
 }

@@ -14,21 +14,16 @@ import { readWaitOptions, waitColumns, waitReads } from './shared/wait/options.t
 
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
-  pullRequests: readonly PullRequest[],
+  [first, ...others]: readonly PullRequest[],
   { failOnPaused }: WaitOptions,
   cli: Cli,
 ): Promise<number> {
-  const first = pullRequests.slice(0, 1)
-  const inQueue = pullRequests.filter(pullRequest =>
-    first.some(other => queueName(other) === queueName(pullRequest)),
-  )
-  return inQueue.length > 1 || failOnPaused
-    ? printRequests(
-        cli,
-        getQueue,
-        first.map(({ repo, targetBranch }) => ({ repo, targetBranch })),
-      )
-    : printRequests(cli, getSubmittedPullRequest, first)
+  if (first === undefined) return printRequests(cli, getSubmittedPullRequest, [])
+  const { repo, targetBranch } = first
+  const isOfSeveral = others.some(other => queueName(other) === queueName(first))
+  return isOfSeveral || failOnPaused
+    ? printRequests(cli, getQueue, [{ repo, targetBranch }])
+    : printRequests(cli, getSubmittedPullRequest, [first])
 }
 
 export const definition = command({

@@ -9,16 +9,15 @@ import { withoutTokens } from '../../../config/token-program.ts'
 import { sanitizeLine } from '../../../output/sanitize.ts'
 import { formatBytes, pluralize } from '../../../values/format.ts'
 
-interface ReadOptions {
-  readonly ifEmpty: 'fail' | 'none' | 'all'
-  readonly context: InputContext
-}
+/** What an empty list means. */
+type IfEmpty = 'fail' | 'none' | 'all'
 
 /** Reads the targets that an argument or option gives; `words` are the targets, the file or the program. */
 export async function readTargets(
   source: string,
   words: readonly string[],
-  { ifEmpty, context }: ReadOptions,
+  ifEmpty: IfEmpty,
+  context: InputContext,
 ): Promise<ImpactedTargets> {
   switch (source) {
     case '--all':
@@ -58,11 +57,7 @@ function checkArguments(words: readonly string[]): void {
 }
 
 /** Returns a list that was read, or what --if-empty says about an empty one. */
-function unlessEmpty(
-  targets: ImpactedTargets,
-  source: string,
-  ifEmpty: ReadOptions['ifEmpty'],
-): ImpactedTargets {
+function unlessEmpty(targets: ImpactedTargets, source: string, ifEmpty: IfEmpty): ImpactedTargets {
   if (targets.number > 0 || targets.list === 'ALL' || targets.list.bytes > 2) return targets
   if (ifEmpty !== 'fail') return encodeTargets(ifEmpty === 'all' ? 'ALL' : [])
   throw usageError(
