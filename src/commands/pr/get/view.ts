@@ -30,6 +30,7 @@ import {
 } from '../../../output/view.ts'
 import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts'
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
+import type { Queue } from '../../../values/repository.ts'
 
 const maxTextLength = 200
 
@@ -113,19 +114,19 @@ async function describeTimeToMerge(
   return estimate == null ? undefined : describeEstimate(estimate)
 }
 
-interface SheetDetails {
-  readonly page: string | undefined
-  readonly place: string
-  readonly time: string | undefined
-  readonly targetBranch: string
-  readonly now: number
-}
-
+/** Returns the properties of a pull request; `queue` has its position, and `time` is when it may merge. */
 function pullRequestSheet(
   record: JsonObject,
-  pr: number | undefined,
-  { page, place, time, targetBranch, now }: SheetDetails,
+  { repo, targetBranch }: Queue,
+  queue: JsonObject,
+  time: string | undefined,
+  { settings, serviceTime }: Cli,
 ): readonly StyledLine[] {
+  const pr = getNumber(record, 'prNumber')
+  const page = pr === undefined ? undefined : urlOfPullRequest(repo, pr)
+  const entries = queueEntries(queue)
+  const position = entries.find(entry => entry.pr === pr)?.position
+  const now = serviceTime.startedAt()
   const state = stateOf(record)
   const [title, head] = [shortText(record, 'prTitle'), shortText(record, 'prSha')]
   const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
@@ -136,7 +137,7 @@ function pullRequestSheet(
       ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
       stateSpan(state === '' ? 'unknown state' : shorten(state)),
       styled(age, 'dim'),
-      place,
+      position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`,
     ],
     ...(title === undefined ? [] : [[styled(`  ${title}`, 'bold')]]),
     ...factLines([
@@ -152,6 +153,9 @@ function pullRequestSheet(
       ['time to merge', time],
       ['page', page && linkSpan(page, page)],
     ]),
+    ...(pr === undefined || state === 'MERGED'
+      ? []
+      : [`  Why: ${settings.commandLine(['pr', 'explain', pr], { repo, targetBranch })}`]),
   ]
 }
 
@@ -175,7 +179,6 @@ export async function viewPullRequest(
 ): Promise<Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>> {
   const number = getNumber(record, 'prNumber')
   const address = number === undefined ? undefined : placeFieldsOf({ repo, targetBranch, pr: number })
-  const page = address?.url
   const { prNumber } = record
   const events = eventsOf(record).map(event => ({ prNumber, ...eventRow(event), ...address }))
   const isWaiting = stateOf(record) !== 'NOT_READY' && terminalOutcome(stateOf(record)) === undefined
@@ -193,16 +196,7 @@ export async function viewPullRequest(
           rows: [record],
         }
       const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
-      const entries = queueEntries(queue ?? {})
-      const position = entries.find(entry => entry.pr === number)?.position
-      const place = position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`
-      const why =
-        number === undefined || stateOf(record) === 'MERGED'
-          ? []
-          : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
-      const options = { page, place, time, targetBranch, now: cli.serviceTime.startedAt() }
-      const lines = pullRequestSheet(shown, number, options)
-      const heading = [...lines, ...why]
+      const heading = pullRequestSheet(shown, { repo, targetBranch }, queue ?? {}, time, cli)
       if (events.length === 0) return { heading }
       return { heading, columns: withAges(timelineColumns), rows: eventsOf(record).map(drawnEvent) }
     },
