@@ -60,18 +60,13 @@ const otherWords: ReadonlyMap<string, string> = new Map([
 
 const flagStates = paramInput('states', listPullRequests.params.states)
 
-function rejectOtherWords(...words: string[]): void {
-  for (const typed of words) {
-    const hint = otherWords.get(typed.toLowerCase())
-    if (hint !== undefined) throw usageError(`--state: '${typed}' is not a state.`, hint)
-  }
-}
-
 const states: Input<readonly string[] | undefined> = {
   ...flagStates,
-  definitions: flagStates.definitions.map(definition => ({ ...definition, parse: rejectOtherWords })),
   read(args, context) {
-    rejectOtherWords(...(args.get('--state') ?? []))
+    for (const typed of args.get('--state') ?? []) {
+      const hint = otherWords.get(typed.toLowerCase())
+      if (hint !== undefined) throw usageError(`--state: '${typed}' is not a state.`, hint)
+    }
     return flagStates.read(args, context)
   },
 }
