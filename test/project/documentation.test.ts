@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { operationName } from '../../src/api/operation.ts'
-import { fieldOf } from '../../src/api/operations/fields.ts'
+import { anyField, fieldNames, fieldOf, sampleRecord } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { queueExplanationRecord } from '../../src/api/operations/records.ts'
 import { recoveryRules } from '../../src/api/recovery-rules.ts'
@@ -163,11 +163,25 @@ describe('what documents and comments name exists', () => {
   })
 })
 
-projectTest('each operation has a section in the reference, and each rule of recovery has rows', () => {
-  const sections = [...headingsOf('docs/reference/service.md'), 'getMergeQueueMetrics']
-  const names = serviceOperations.map(({ route }) => operationName(route).replace(/.*\//, ''))
-  expect(sections).toEqual(expect.arrayContaining(names))
-  const [, readBack = ''] = read('docs/reference/network.md').split('### What is read back\n')
-  const rules = [...readBack.matchAll(/^\| `(\w+)` \|/gm)].map(([, rule = '']) => rule)
-  expect(rules).toEqual(Object.keys(recoveryRules))
-})
+projectTest(
+  'each operation has a section in the reference, each field of a response its name, and each rule of recovery has rows',
+  () => {
+    const sections = [...headingsOf('docs/reference/service.md'), 'getMergeQueueMetrics']
+    const names = serviceOperations.map(({ route }) => operationName(route).replace(/.*\//, ''))
+    expect(sections).toEqual(expect.arrayContaining(names))
+    // The metrics are text, and their records are those of mergeq.
+    const records = serviceOperations.flatMap(({ response }) =>
+      response === sampleRecord ? [] : (response ?? []),
+    )
+    const fields = records.flatMap(fieldNames)
+    const code = new Set(
+      read('docs/reference/service.md')
+        .match(/`[^`]+`/g)
+        ?.flatMap(span => span.split(/\W+/)),
+    )
+    expect(fields.filter(name => !code.has(name.replace(anyField, '').replace(/^.*\./, '')))).toEqual([])
+    const [, readBack = ''] = read('docs/reference/network.md').split('### What is read back\n')
+    const rules = [...readBack.matchAll(/^\| `(\w+)` \|/gm)].map(([, rule = '']) => rule)
+    expect(rules).toEqual(Object.keys(recoveryRules))
+  },
+)

@@ -22,7 +22,7 @@ export interface OperationExample {
   readonly body?: string
   /** The options with which the library sends the same. */
   readonly options: object
-  /** What the service returns: with a value in every field that mergeq knows. */
+  /** What the service returns. */
   readonly response: string | object
   /** For a change: what a person reads about it. */
   readonly change?: {
