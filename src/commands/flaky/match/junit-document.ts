@@ -112,6 +112,10 @@ export class JUnitDocument {
     return this.#open.length
   }
 
+  get failedTests(): number {
+    return this.#failed.size
+  }
+
   results(): JUnitResults {
     return {
       cases: this.#cases,

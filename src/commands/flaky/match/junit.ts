@@ -1,6 +1,6 @@
 import sax from 'sax'
 import { usageError } from '../../../base/errors.ts'
-import { formatBytes } from '../../../values/format.ts'
+import { formatBytes, formatInteger } from '../../../values/format.ts'
 import { JUnitDocument, type JUnitResults } from './junit-document.ts'
 
 /** Upper limit for names, attributes and comments, in characters; text between tags has no limit. */
@@ -8,6 +8,8 @@ const maxTextLength = 1024 * 1024
 
 Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
 
+const maxFileSize = 256 * 1024 * 1024
+const maxFailedTests = 200_000
 const maxDepth = 200
 
 /** The characters that are parsed at a time: of a longer declaration (`<!...>`), the parser needs more than linear time. */
@@ -52,6 +54,7 @@ export async function parseJUnit(
   const documents: JUnitResults[] = []
   let document: JUnitDocument | undefined
   let attributes: Record<string, string> = {}
+  let failedBefore = 0
   const error = (problem: string, hint = 'Use a JUnit XML file from a test runner.') =>
     usageError(`${file}: line ${parser.line + 1}: ${problem}.`, hint)
 
@@ -75,7 +78,10 @@ export async function parseJUnit(
   }
   parser.onclosetag = () => {
     document?.end()
+    if (failedBefore + (document?.failedTests ?? 0) > maxFailedTests)
+      throw error(`more than ${formatInteger(maxFailedTests)} failed tests`)
     if (document?.depth !== 0) return
+    failedBefore += document.failedTests
     documents.push(document.results())
     document = undefined
   }
@@ -95,7 +101,7 @@ export async function parseJUnit(
   }
 
   try {
-    for await (const text of decode(bytes, error))
+    for await (const text of decode(limited(bytes, file), error))
       for (let from = 0; from < text.length; from += pieceLength) {
         parser.write(text.slice(from, from + pieceLength))
         if ('sgmlDecl' in parser && String(parser.sgmlDecl).length >= pieceLength)
@@ -108,6 +114,19 @@ export async function parseJUnit(
   }
   if (documents.length === 0) throw usageError(`${file} is empty.`, truncatedHint)
   return documents
+}
+
+async function* limited(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Uint8Array> {
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.length
+    if (size > maxFileSize)
+      throw usageError(
+        `${file} is larger than ${formatBytes(maxFileSize)}.`,
+        'Use a JUnit XML file from a test runner.',
+      )
+    yield chunk
+  }
 }
 
 /** How many bytes say what the encoding of a file is. */

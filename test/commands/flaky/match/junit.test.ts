@@ -320,6 +320,11 @@ describe('a file that is not JUnit XML is refused with its line', () => {
     ['no character', '<testsuite name="&#x110000;"/>', ': line 1: invalid XML: Invalid character entity'],
     ['nesting without end', '<testsuite>'.repeat(60_000), ': line 1: more than 200 levels of elements'],
     ['a declaration without end', '<!'.repeat(40_000), ': line 1: a declaration is too long'],
+    [
+      'failed tests without end',
+      `<testsuite>${Array.from({ length: 200_001 }, (_, index) => `<testcase name="${index}"><error/></testcase>`).join('')}`,
+      ': line 1: more than 200,000 failed tests',
+    ],
     ['a declaration alone', '<!x>', ': line 1: invalid XML: a declaration outside of a document type'],
     ['tags that cross', '<testsuite>\n<a></testsuite></a>', ': line 2: invalid XML: Unexpected close tag'],
     ['text behind', '<testsuite/>\nand so on', ': line 2: invalid XML: Text data outside of root node'],
@@ -344,5 +349,10 @@ describe('a file that is not JUnit XML is refused with its line', () => {
     const error = await read(xml, 65_536).catch((error: unknown) => error)
     expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`junit.xml${message}`) })
     expect(String(error).length).toBeLessThan(300)
+  })
+
+  test('more than 256 MiB', async () => {
+    const tooLarge = new Uint8Array(256 * 1024 * 1024 + 1)
+    await expect(read(tooLarge, tooLarge.length)).rejects.toThrow('junit.xml is larger than 256.0 MiB.')
   })
 })
