@@ -34,7 +34,7 @@ const numberIn = (body: string): number | undefined => JSON.parse(body === '' ? 
 async function fedTo({ mergeq, received }: Story, input: string, change = 'pr cancel - --yes') {
   const before = received.length
   const read = await mergeq('pr get - --json', { input })
-  const asked = received.slice(before).flatMap(({ request: { body } }) => {
+  const asked = received.slice(before).flatMap(({ body }) => {
     const { pr, prs = [] } = JSON.parse(body === '' ? '{}' : body)
     return [
       pr?.number ?? [],

@@ -3,13 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { TestFolder } from './test-folder.ts'
 
 /** A certificate authority of one's own, made by openssl. */
-export interface CertificateAuthority {
-  /** Its certificate, as a file and as its text. */
-  readonly file: string
-  readonly pem: string
-  /** A certificate that it signed, for names like `DNS:a.test` or `IP:127.0.0.1`. */
-  issue(...names: readonly string[]): Certificate
-}
+export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>
 
 /** A certificate and its key, as PEM. */
 export interface Certificate {
@@ -20,10 +14,7 @@ export interface Certificate {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
 /** Makes an authority below a folder; `name` keeps several apart. */
-export function createCertificateAuthority(
-  { path }: Pick<TestFolder, 'path'>,
-  name: string,
-): CertificateAuthority {
+export function createCertificateAuthority({ path }: Pick<TestFolder, 'path'>, name: string) {
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'pipe' })
   const [file, keyFile] = [path(`${name}.pem`), path(`${name}.key`)]
   openssl('req', '-x509', ...newKey, '-keyout', keyFile, '-out', file, '-days', '2', '-subj', `/CN=${name}`)
@@ -31,7 +22,8 @@ export function createCertificateAuthority(
   return {
     file,
     pem: readFileSync(file, 'utf8'),
-    issue(...names) {
+    /** Returns a certificate that it signed, for names like `DNS:a.test` or `IP:127.0.0.1`. */
+    issue(...names: readonly string[]): Certificate {
       const at = (ending: string) => path(`${name}-${issued}.${ending}`)
       issued++
       writeFileSync(at('ext'), `subjectAltName=${names.join(',')}\n`)

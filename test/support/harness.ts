@@ -14,7 +14,6 @@ import type { CapturedResult, Environment, Files, Host } from '../../src/host/ho
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { lockPath } from '../../src/host/lock.ts'
 import { createSandboxService, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
-import type { SandboxResponse } from '../../src/sandbox/service.ts'
 import { allCommands } from './commands.ts'
 import { type InProcessRequest, serveInProcess } from './in-process.ts'
 import { type Answer, type ReceivedRequest, type Script, startTestServer } from './service.ts'
@@ -397,33 +396,17 @@ export const tickingClock = (time = noon): { now: number } => ({
 })
 
 /** A sandbox and a clock that several command lines share. */
-export interface Story {
-  readonly clock: { now: number }
-  /** The environment in which commands reach the sandbox. */
-  readonly env: Readonly<Record<string, string>>
-  /** Runs a command line against the sandbox, in its environment. */
-  mergeq(line: string, setting?: Setting): Promise<Outcome>
-  /** The answer of the sandbox to a request, without a connection. */
-  answer(request: InProcessRequest): SandboxResponse
-  /** The requests that it answered, with their times. */
-  readonly received: readonly { readonly at: number; readonly request: InProcessRequest }[]
-  close(): Promise<void>
-}
-
-/** Closes something when the test in which it was opened is over; outside of tests, who opened it does. */
-function closeAfterTest(close: () => Promise<void>): void {
-  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(close)
-}
+export type Story = Awaited<ReturnType<typeof openStory>>
 
 /** Starts a sandbox with a simulated clock: time passes only where a command sleeps. It ends with its test. */
-export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Promise<Story> {
+export async function openStory(options: Omit<SandboxOptions, 'now'> = {}) {
   const clock = { now: noon }
   const all = { ...options, now: () => clock.now }
   const service = createSandboxService(all)
   const sandbox = await startSandbox(all, service)
-  const received: { readonly at: number; readonly request: InProcessRequest }[] = []
+  const received: InProcessRequest[] = []
   const answer = (request: InProcessRequest) => {
-    received.push({ at: clock.now, request })
+    received.push(request)
     const { pathname: path, searchParams } = new URL(request.path, sandbox.baseUrl)
     return service.handle({ ...request, path, query: new Map(searchParams) })
   }
@@ -441,12 +424,18 @@ export async function openStory(options: Omit<SandboxOptions, 'now'> = {}): Prom
     stop?.()
     await sandbox.close()
   }
-  closeAfterTest(close)
+  // Outside of tests, who opened it closes it.
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(close)
   return {
     clock,
+    /** The environment in which commands reach the sandbox. */
     env,
-    mergeq: (line, setting = {}) => mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
+    /** Runs a command line against the sandbox, in its environment. */
+    mergeq: (line: string, setting: Setting = {}) =>
+      mergeq(line, { ...setting, clock, env: { ...env, ...setting.env } }),
+    /** The answer of the sandbox to a request, without a connection. */
     answer,
+    /** The requests that it answered. */
     received,
     close,
   }

@@ -50,5 +50,5 @@ test.each(rows)('`queue create $typed` is what the queue has, and its file has a
     code: 0,
   })
   expect(await settingsOf('other')).toEqual({ code: 0, value })
-  expect(story.received.filter(({ request: { path } }) => path.endsWith('/updateQueue'))).toEqual([])
+  expect(story.received.filter(({ path }) => path.endsWith('/updateQueue'))).toEqual([])
 })
