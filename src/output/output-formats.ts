@@ -1,6 +1,7 @@
 /**
  * The output formats. Each prints a whole `document`, `records` one at a time, or `rows` under columns: lists and changes
- * that arrive over time cannot be printed as one document. A person reads only `table`, which is drawn on a terminal.
+ * that arrive over time cannot be printed as one document. A person reads only `table`, which is drawn on a terminal, and
+ * the formats for documents: they are pasted into pages and comments, with what a person asks for, and not read by programs.
  */
 export const outputFormats = [
   {
@@ -19,10 +20,10 @@ export const outputFormats = [
     summary: 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped',
     prints: 'rows',
   },
-  { name: 'markdown', summary: 'a Markdown table', prints: 'rows' },
+  { name: 'markdown', summary: 'a Markdown table', prints: 'rows', isForDocuments: true },
 ] as const
 
-export type OutputFormat = (typeof outputFormats)[number]
+export type OutputFormat = (typeof outputFormats)[number] & { readonly isForDocuments?: boolean }
 
 export type FormatOfRows = Extract<OutputFormat, { readonly prints: 'rows' }>['name']
 

@@ -88,7 +88,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions) {
     if (raw === undefined || selection !== undefined) await printRecords(result)
     else await writeBody(writer, raw, options.terminal)
   }
-  const end = async () => {
+  const drawTables = async () => {
     if (tables.length === 0) return
     const { renderScreen } = await import('./table.ts')
     const tableOptions = await readTableOptions()
@@ -98,6 +98,8 @@ export function createPrinter(writer: Writer, options: PrinterOptions) {
         await writer.pause?.()
       }
   }
+  // A format whose rows have an end writes it here.
+  const end = drawTables
   return {
     /** Prints a result that is the only one. */
     async print(result: Result): Promise<void> {
@@ -106,6 +108,11 @@ export function createPrinter(writer: Writer, options: PrinterOptions) {
     },
     /** Prints one of several results. Tables that are drawn are joined, and printed at the end. */
     add,
+    /** Prints one of several results that arrive over time: a table is drawn at once. */
+    async addNow(result: Result): Promise<void> {
+      await add(result)
+      await drawTables()
+    },
     /** Prints the tables of the results that were added. */
     end,
     /**

@@ -215,9 +215,9 @@ export const placeColumns = columns(
   'url',
 )
 
-/** Returns the columns of rows and CSV, which also say where the pull request is. */
-export const withPlaceColumns = (own: readonly Column[], { name }: OutputFormat): readonly Column[] =>
-  name === 'markdown' ? own : [...own, ...placeColumns]
+/** Returns the columns of rows, which also say where the pull request is, except in a document. */
+export const withPlaceColumns = (own: readonly Column[], format: OutputFormat): readonly Column[] =>
+  format.isForDocuments ? own : [...own, ...placeColumns]
 
 /** The columns of a table of pull requests on a terminal. */
 export const pullRequestColumns = columns(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isChange, operationName } from '../../src/api/operation.ts'
-import { formats } from '../../src/output/output-formats.ts'
+import { findFormat, formats } from '../../src/output/output-formats.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory, queueEnv, type Story } from '../support/harness.ts'
@@ -63,7 +63,7 @@ describe.each(printing)('- takes what %s prints', command => {
           command === 'pr submit' ? 'pr submit -' : undefined,
         )
         await opened.close()
-        if (format === 'markdown') {
+        if (findFormat(format).isForDocuments) {
           expect([read.code, change.code, asked.size, cancelled]).toEqual([2, 2, 0, []])
           return
         }

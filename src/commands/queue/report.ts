@@ -138,7 +138,7 @@ async function printReport({ main, before, notes }: Report, queue: Queue, cli: C
   const rows = measures(main.numbers, before?.numbers)
   const shown = shownMeasures(rows)
   const place = queueFieldsOf(queue)
-  // A table of Markdown has no lines around it.
+  // A table in a document has no lines around it.
   const withLines = [
     { label: 'Queue', shown: queueName(queue) },
     {
@@ -149,10 +149,9 @@ async function printReport({ main, before, notes }: Report, queue: Queue, cli: C
     ...shown,
     ...notes.map(shown => ({ label: 'Note', shown })),
   ]
-  const table =
-    cli.options.format.name === 'markdown'
-      ? { rows: withLines, columns: shownColumns }
-      : { rows: rows.map(row => ({ ...writtenMeasure(row), ...place })), columns: measureColumns }
+  const table = cli.options.format.isForDocuments
+    ? { rows: withLines, columns: shownColumns }
+    : { rows: rows.map(row => ({ ...writtenMeasure(row), ...place })), columns: measureColumns }
   await cli.printer.add({
     ...singleRecord({
       ...place,

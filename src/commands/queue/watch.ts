@@ -126,9 +126,13 @@ export const definition = command({
       }
       return pollQueues(watched, { interval, limit, giveUpAfter }, { ...view, show }, client, host.out)
     }
-    if (!isDrawn) return watch(stream)
-    await watchLive(place, interval, view => watch({ ...stream, ...view }), cli)
-    return 0
+    if (isDrawn) {
+      await watchLive(place, interval, view => watch({ ...stream, ...view }), cli)
+      return 0
+    }
+    const code = await watch(stream)
+    await cli.printer.end()
+    return code
   },
 })
 
@@ -144,6 +148,7 @@ async function printOnce(watched: readonly WatchedQueue[], view: QueuesView, cli
       await view.lose(queue, reading.failure)
     }
   }
+  await cli.printer.end()
   return mostSevere(codes)
 }
 

@@ -58,7 +58,7 @@ export async function explainAll(
       ...factTable([
         ...(isOnly ? [] : [['pr', explanation.pr] as const]),
         ...explanationRows(explanation),
-        ...(cli.options.format.name === 'markdown' ? [] : placeRows(explanation)),
+        ...(cli.options.format.isForDocuments ? [] : placeRows(explanation)),
       ]),
       screen: () => ({ heading: lines, isSeparate: true }),
     })

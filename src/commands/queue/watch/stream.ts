@@ -38,7 +38,7 @@ export function createStreamView({ isSeveral, heartbeat }: StreamOptions, cli: C
   const { printer, logger, host, options, serviceTime } = cli
   const isStream = options.format.prints === 'records'
   const print = (record: JsonObject, sentence = '') =>
-    printer.print({
+    printer.addNow({
       ...singleRecord(record),
       columns: queueChangeColumns,
       screen: () => ({ sentence }),

@@ -75,7 +75,7 @@ function createReporter(pullRequests: readonly PullRequest[], wait: Wait, cli: C
       if (result !== undefined) {
         unprinted.delete(pullRequest)
         const lines = () => endLines(result, wait, isOnly, host.out.columns)
-        await printer.add(resultOf(result.record, lines, format.name === 'markdown'))
+        await printer.add(resultOf(result.record, lines, format.isForDocuments))
       } else if (!skipsMissing) return
     }
   }
@@ -178,7 +178,7 @@ function createReporter(pullRequests: readonly PullRequest[], wait: Wait, cli: C
         for (const { name, url } of failingChecks)
           await logger.info(`#${pr}: ${shorten(name)} failed${url === undefined ? '.' : `: ${url}`}`)
       // The other formats have it in the reason.
-      if (results === 'rows' && format.name !== 'markdown' && end.note !== undefined)
+      if (results === 'rows' && !format.isForDocuments && end.note !== undefined)
         await logger.info(`#${pr}: ${withPeriod(end.note)}`)
       const endsAtPause = end.outcome === 'pending' && wait.options.failOnPaused && isPaused(queue)
       if (endsAtPause && results !== 'screen')
@@ -236,8 +236,8 @@ function countOutcomes(all: readonly WaitResult[]): string {
   return `${counts.join(', ')}.`
 }
 
-/** The columns of a result in Markdown, which is the summary of a CI job. */
-const markdownColumns = columns('pr', 'outcome', 'reason', 'url', [
+/** The columns of a result in a document, such as the summary of a CI job. */
+const documentColumns = columns('pr', 'outcome', 'reason', 'url', [
   'failingChecks',
   {
     show: row =>
@@ -251,9 +251,9 @@ const markdownColumns = columns('pr', 'outcome', 'reason', 'url', [
 const resultOf = (
   record: JsonObject,
   lines: () => readonly StyledLine[] = () => [],
-  isMarkdown = false,
+  isForDocuments = false,
 ): Result => ({
   ...singleRecord(record),
-  columns: isMarkdown ? markdownColumns : waitColumns,
+  columns: isForDocuments ? documentColumns : waitColumns,
   screen: () => ({ heading: lines() }),
 })
