@@ -292,23 +292,20 @@ describe('profiles', () => {
   )
 })
 
-describe('details of the settings', () => {
-  test('`metrics` does not take the repository from a project file or a profile', async () => {
-    const setting = mergeSettings(
-      profiles({ default: { repo: 'acme/web' } }),
-      projectFile({ repo: 'acme/web' }),
-    )
-    const { out } = await mergeq('metrics --dry-run', setting)
-    expect(requestIn(out).url).toBe('https://api.trunk.io/v1/getMergeQueueMetrics')
-  })
+test('`metrics` does not take the repository from a project file or a profile', async () => {
+  const setting = mergeSettings(
+    profiles({ default: { repo: 'acme/web' } }),
+    projectFile({ repo: 'acme/web' }),
+  )
+  const { out } = await mergeq('metrics --dry-run', setting)
+  expect(requestIn(out).url).toBe('https://api.trunk.io/v1/getMergeQueueMetrics')
+})
 
-  const wait = 'pr wait 7 -R acme/web -b main --interval 30s'
-  const record = (state: string) => ({
-    body: JSON.stringify({ state, isCurrentlySubmittedToQueue: state !== 'MERGED', prNumber: 7 }),
+test('a timeout from the environment limits attempts only, not the wait', async () => {
+  const answer = (_: unknown, index: number) => ({
+    body: JSON.stringify({ state: index < 2 ? 'TESTING' : 'MERGED', prNumber: 7 }),
   })
-  test('a timeout from the environment limits attempts only, not the wait', async () => {
-    const answer = (_: unknown, index: number) => record(index < 2 ? 'TESTING' : 'MERGED')
-    const { code, requests } = await mergeq(wait, { env: { MERGEQ_TIMEOUT: '20s' }, answer })
-    expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 3 })
-  })
+  const setting = { env: { MERGEQ_TIMEOUT: '20s' }, answer }
+  const { code, requests } = await mergeq(`pr wait 7 ${at} --interval 30s`, setting)
+  expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 3 })
 })

@@ -41,7 +41,7 @@ describe('the settings of the machine', () => {
     )
   })
 
-  test('have a token-command, which is used for the base URL of the profile', async () => {
+  test('have a token-command', async () => {
     const document = { profiles: { default: { ...work, 'token-command': ['get-token', 'mergeq'] } } }
     const setting = {
       ...machine(document),
@@ -49,8 +49,6 @@ describe('the settings of the machine', () => {
       spawn: () => ({ code: 0, out: `${token}\n` }),
     }
     expect(await mergeq('auth token', setting)).toMatchObject({ code: 0, out: `${token}\n` })
-    const other = { ...setting, env: { ...setting.env, MERGEQ_BASE_URL: 'https://other.test/v1' } }
-    expect((await mergeq('auth token', other)).code).toBe(4)
   })
 
   test('are shown by doctor', async () => {
@@ -112,13 +110,6 @@ describe('the settings of the machine are refused', () => {
     expect((await mergeq('config list', off)).code).toBe(0)
     for (const line of ['config path', 'help', 'version', 'config set repo a/b --dry-run'])
       expect((await mergeq(line, { ...setting, env: { HOME: '/home/me' } })).code).toBe(0)
-  })
-
-  test('and a push goes on', async () => {
-    const input = `refs/heads/a ${'1'.repeat(40)} refs/heads/a ${'2'.repeat(40)}\n`
-    const { code, err } = await mergeq('guard hook origin url', { ...machine('{'), input })
-    expect(code).toBe(0)
-    expect(err).toContain('so the push continues')
   })
 
   test('another value of MERGEQ_MACHINE_CONFIG is one, too', async () => {

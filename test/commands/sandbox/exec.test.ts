@@ -1,12 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { expectUsageError } from '../../support/command-checks.ts'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
-
-test('a scenario has a name: anything else is a usage error', async () => {
-  const files = { 'mine.json': '{"stretch":2}' }
-  const outcome = await mergeq('sandbox exec --scenario mine.json -- tool', { files })
-  expectUsageError(outcome, "--scenario: 'mine.json' is not valid; must be one of: happy, flaky, failure")
-})
 
 test('the hosted dialect shows the previous attempt until the new submit is visible', async () => {
   const { clock, mergeq } = await openStory({ dialect: 'hosted', scenario: 'failure' })
