@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' }
-import type { Param } from '../../src/api/operation.ts'
 import { queueSettings } from '../../src/api/operations/queue-settings.ts'
+import type { Param } from '../../src/api/params.ts'
 import { isOnlyRead, settingNames } from '../../src/commands/queue/shared/files/queue-file.ts'
 import type { Type } from '../../src/values/types.ts'
 

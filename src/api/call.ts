@@ -1,16 +1,11 @@
 import { isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Queue } from '../values/repository.ts'
-import {
-  anyOperation,
-  type Delivery,
-  type Operation,
-  type Params,
-  type ParamValues,
-  type Resource,
-  withSubject,
-} from './operation.ts'
-import { buildRequest, type Request, resourceOf } from './request.ts'
+import { anyOperation, type Operation } from './operation.ts'
+import type { Params, ParamValues } from './params.ts'
+import type { Delivery } from './receipts.ts'
+import { buildRequest, type Request } from './request.ts'
+import { type Resource, resourceOf, withSubject } from './resource.ts'
 import type { DecodedResponse } from './response.ts'
 import { type Exchange, type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'

@@ -1,6 +1,7 @@
 import { pullRequestName } from '../values/pull-request.ts'
 import { queueName, shortRepositoryName } from '../values/repository.ts'
-import type { Operation, Resource } from './operation.ts'
+import type { Operation } from './operation.ts'
+import type { Resource } from './resource.ts'
 
 /** What a change is about; a pull request that nobody named says how it was found. */
 interface ChangeSubject extends Resource {

@@ -3,8 +3,10 @@ import type { JsonObject } from '../base/json.ts'
 import { formatInteger, pluralize } from '../values/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../values/limits.ts'
 import { callOperation } from './call.ts'
-import type { EmptyListHint, List, ListResult, NameOf, Operation, Params, ParamValues } from './operation.ts'
-import { resourceOf } from './request.ts'
+import type { EmptyListHint, List, ListResult } from './list-operation.ts'
+import type { Operation } from './operation.ts'
+import type { NameOf, Params, ParamValues } from './params.ts'
+import { resourceOf } from './resource.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 import { serviceStart } from './service-time.ts'
@@ -275,17 +277,17 @@ const describeHidden = (hidden: ReadonlyMap<string, number>, noun: string): stri
     .join(', ')}.`
 
 /**
- * Returns the time that the ranges of an operation count back from, in milliseconds since 1970: where the operation
- * needs it exactly, that of the response to a read of the queue. A range that ends then stays the same while pages are
- * read.
+ * Returns the time that the ranges of an operation count back from, in milliseconds since 1970. For pages that begin at an
+ * offset, it is that of the response to a read of the queue: a range that ends then stays the same while they are read.
  */
 export async function rangeEnd<P extends Params>(
   client: ServiceClient,
-  { usesServiceTime = false }: Pick<Operation<P>, 'usesServiceTime'>,
+  { pages }: Pick<Operation<P>, 'pages'>,
   values: ParamValues<P>,
 ): Promise<number> {
   const { repo, targetBranch } = resourceOf(values)
-  if (!usesServiceTime || repo === undefined || targetBranch === undefined) return serviceStart(client)
+  const hasOffsets = pages !== undefined && 'total' in pages.end
+  if (!hasOffsets || repo === undefined || targetBranch === undefined) return serviceStart(client)
   const { getQueue } = await import('./operations/queues.ts')
   const { date } = await callOperation(client, getQueue, { repo, targetBranch })
   const start = await serviceStart(client)

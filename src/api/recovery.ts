@@ -10,13 +10,7 @@ import { getNumber, getString, type JsonObject } from '../base/json.ts'
 import { isOtherCommit } from '../values/commit.ts'
 import { joinList } from '../values/format.ts'
 import { changeNotMade } from './error-response.ts'
-import {
-  type Operation,
-  operationName,
-  type ReadBack,
-  type Resource,
-  type WriteRecovery,
-} from './operation.ts'
+import { type Operation, operationName, type ReadBack, type WriteRecovery } from './operation.ts'
 import {
   hasSentBatching,
   hasSentPriority,
@@ -25,6 +19,7 @@ import {
   recoveryRules,
 } from './recovery-rules.ts'
 import { buildRequest, type Request, sentObject } from './request.ts'
+import type { Resource } from './resource.ts'
 import type { DecodedResponse } from './response.ts'
 import { type Exchange, exchange } from './send.ts'
 import type { Advice, RequestLimits, ServiceClient } from './service-client.ts'

@@ -3,19 +3,11 @@ import { type EncodedJson, isObject, type Json, type JsonObject, parseJson } fro
 import type { HttpRequest, RequestBody } from '../http/messages.ts'
 import { formatInteger } from '../values/format.ts'
 import { shellQuote } from '../values/suggested-command.ts'
+import { addedFields, type BodyOverride } from './added-fields.ts'
 import { maxBodySize, maxResponseSize } from './limits.ts'
-import {
-  type BodyOverride,
-  type EncodedValue,
-  isChange,
-  type Operation,
-  operationMethod,
-  operationName,
-  type ParamLocation,
-  type Params,
-  type ParamValues,
-  type Resource,
-} from './operation.ts'
+import { isChange, type Operation, operationMethod, operationName } from './operation.ts'
+import type { EncodedValue, ParamLocation, Params, ParamValues } from './params.ts'
+import { type Resource, resourceOf } from './resource.ts'
 import type { ServiceClient } from './service-client.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
@@ -24,12 +16,6 @@ export interface Request extends HttpRequest {
   /** What the params name. */
   readonly resource: Resource
 }
-
-/** Returns what the user of a client adds to the bodies of an operation. */
-export const addedFields = (
-  { added }: Pick<ServiceClient, 'added'>,
-  { route }: Pick<Operation, 'route'>,
-): readonly BodyOverride[] => (added?.route === route ? added.fields : [])
 
 /** The members of a body. One of them can be encoded already; their own members cannot. */
 interface Body {
@@ -116,12 +102,6 @@ export const sentBody = (
   const body = bodyOf(operation, params, overrides)
   return Object.fromEntries(Object.keys(body).map(name => [name, jsonIn(body, name)]))
 }
-
-/**
- * What a request is about, as its params name it. Confirmations, reads, receipts and messages name this resource;
- * nothing else in a body may name another (docs/reference/cli.md, "Fields that mergeq does not know").
- */
-export const resourceOf = (params: ParamValues<Params>): Resource => params
 
 function jsonIn(body: Body, name: string): Json | undefined {
   const value = body[name]

@@ -1,6 +1,6 @@
 import { type MergeqError, usageError } from '../base/errors.ts'
 import type { Config } from '../config/settings.ts'
-import type { NameOf, Param } from './operation.ts'
+import type { NameOf, Param } from './params.ts'
 
 /** Who makes a request: the command line or the library. */
 export interface Caller {

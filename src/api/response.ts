@@ -166,14 +166,28 @@ export function readTotal(document: JsonObject, key: string): number | undefined
  * The member of a response that tells the last page: the token of the next page, which is empty or missing there, or of
  * pages that begin at an offset the number of records of all pages.
  */
-export type PagesEnd = { readonly nextToken: string } | { readonly total: string }
+type PagesEnd = { readonly nextToken: string } | { readonly total: string }
 
 /**
- * Decodes a page of a list: `key` is the member with its records, `noun` the name of one. Without them, throws a
- * `bad-answer` error: an answer of another form must not look like an empty list.
+ * How a list is read page by page (docs/reference/service.md, "Pages"). Its params `pageSize` and `pageToken`
+ * request a page.
+ */
+export interface Pages {
+  /** The member of a response that has the records. */
+  readonly key: string
+  /** Names one record in messages. */
+  readonly noun: string
+  readonly end: PagesEnd
+  /** Returns the id of a record; a record with the same id is the same. */
+  idOf(record: JsonObject): string | undefined
+}
+
+/**
+ * Decodes a page of a list. Without its records, throws a `bad-answer` error: an answer of another form must not look
+ * like an empty list.
  */
 export const listDecoder = (
-  { key, noun, end }: { readonly key: string; readonly noun: string; readonly end: PagesEnd },
+  { key, noun, end }: Pages,
   refine: (record: JsonObject) => JsonObject = record => record,
 ): ResponseDecoder => ({
   expects: 'json',

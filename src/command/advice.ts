@@ -1,5 +1,5 @@
-import type { Resource } from '../api/operation.ts'
 import type { OperationName } from '../api/operations/index.ts'
+import type { Resource } from '../api/resource.ts'
 import type { Advice, RefusedRequest } from '../api/service-client.ts'
 import { newSubmissionNote } from '../domain/states.ts'
 import { type CommandLine, commandLinesByQueue } from '../values/suggested-command.ts'

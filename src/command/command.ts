@@ -1,4 +1,5 @@
-import type { AddedFields, Operation } from '../api/operation.ts'
+import type { AddedFields } from '../api/added-fields.ts'
+import type { Operation } from '../api/operation.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { ServiceTime } from '../api/service-time.ts'
 import type { WaitTime } from '../api/wait-time.ts'

@@ -1,4 +1,5 @@
-import { type Operation, type Resource, withSubject } from '../api/operation.ts'
+import type { Operation } from '../api/operation.ts'
+import { type Resource, withSubject } from '../api/resource.ts'
 import { extendError, MergeqError, mostSevere, toMergeqError } from '../base/errors.ts'
 import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
 import { joinList } from '../values/format.ts'

@@ -1,6 +1,6 @@
 import { isChange, type Operation } from '../api/operation.ts'
 import { type Field, fieldNames, fieldOf, list, outline, type RecordType } from '../api/operations/fields.ts'
-import { receiptRecord } from '../api/operations/receipts.ts'
+import { receiptRecord } from '../api/receipts.ts'
 import { type Column, receiptColumns } from '../output/view.ts'
 import { findSimilarName } from '../values/similar-name.ts'
 

@@ -1,4 +1,5 @@
-import type { Operation, Param } from '../api/operation.ts'
+import type { Operation } from '../api/operation.ts'
+import type { Param } from '../api/params.ts'
 import { type Caller, valueFromSettings } from '../api/resolve.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { usageError, withName } from '../base/errors.ts'

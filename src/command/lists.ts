@@ -7,7 +7,8 @@ import {
   rangeEnd,
   readList,
 } from '../api/list.ts'
-import type { List, ListOperation, Params, ParamValues } from '../api/operation.ts'
+import type { List, ListOperation } from '../api/list-operation.ts'
+import type { Params, ParamValues } from '../api/params.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'

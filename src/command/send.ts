@@ -1,12 +1,8 @@
 import { type CallOptions, type CallResult, callOperation, readIfFound } from '../api/call.ts'
-import {
-  createReceipt,
-  isChange,
-  type Operation,
-  type Params,
-  type ParamValues,
-  type Resource,
-} from '../api/operation.ts'
+import { isChange, type Operation } from '../api/operation.ts'
+import type { Params, ParamValues } from '../api/params.ts'
+import { createReceipt } from '../api/receipts.ts'
+import type { Resource } from '../api/resource.ts'
 import { type ErrorKind, exitCodeOf, failureOrThrow, isNotFound, type MergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'

@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
-import type { ParamValues } from '../api/operation.ts'
 import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { ParamValues } from '../api/params.ts'
 import { MergeqError } from '../base/errors.ts'
 import { getString } from '../base/json.ts'
 import type { QueueMetrics } from '../domain/metrics/last-hour.ts'

@@ -3,13 +3,10 @@ import {
   type BodyOverride,
   checkOverrides,
   isAlwaysSent,
-  type Operation,
-  operationMethod,
-  type Param,
-  type Params,
-  type ParamValues,
   parseOverride,
-} from '../api/operation.ts'
+} from '../api/added-fields.ts'
+import { type Operation, operationMethod } from '../api/operation.ts'
+import type { Param, Params, ParamValues } from '../api/params.ts'
 import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'

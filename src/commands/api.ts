@@ -1,15 +1,8 @@
+import { parseOverride } from '../api/added-fields.ts'
 import { maxBodySize, maxRawResponseSize } from '../api/limits.ts'
-import {
-  type Operation,
-  operationMethod,
-  operationName,
-  type Params,
-  type ParamValues,
-  parseOverride,
-  requiredParam,
-  type WriteRecovery,
-} from '../api/operation.ts'
+import { type Operation, operationMethod, operationName, type WriteRecovery } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
+import { type Params, type ParamValues, requiredParam } from '../api/params.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
 import { valueFromSettings } from '../api/resolve.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'

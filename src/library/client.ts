@@ -1,3 +1,4 @@
+import { isList } from '../api/list-operation.ts'
 import type { Operation } from '../api/operation.ts'
 import { type ClientOperationName, clientOperations, type RequestName } from '../api/operations/index.ts'
 import { toMergeqError } from '../base/errors.ts'
@@ -70,7 +71,7 @@ export function createHostClient(options: object, host: ServiceHost, parts: Libr
   for (const [name, operation] of Object.entries<Operation>(clientOperations)) {
     const work = explaining[name] ?? sendCall
     methods[name] = asMethod(callOptions => call(operation, name, callOptions, context, work))
-    if (operation.list === undefined) continue
+    if (!isList(operation)) continue
     const iterator = iteratorName(name)
     methods[iterator] = (callOptions: unknown = {}) =>
       withPublicErrors(iterate(operation, iterator, callOptions, context), redact)

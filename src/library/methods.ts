@@ -1,18 +1,14 @@
+import type { BodyOverride } from '../api/added-fields.ts'
 import { callOperation } from '../api/call.ts'
 import { incompleteListError, type ListEnd, rangeEnd, readList } from '../api/list.ts'
-import {
-  type BodyOverride,
-  createReceipt,
-  isChange,
-  type List,
-  type Operation,
-  type Params,
-  type ParamValues,
-} from '../api/operation.ts'
+import { isList, type List } from '../api/list-operation.ts'
+import { isChange, type Operation } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import type { Params, ParamValues } from '../api/params.ts'
 import { completeCommit, findTargetsCommit } from '../api/reads/head-commit.ts'
-import { resourceOf } from '../api/request.ts'
+import { createReceipt } from '../api/receipts.ts'
 import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'
+import { resourceOf } from '../api/resource.ts'
 import { encodeTargets } from '../api/target-list.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -44,7 +40,7 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     const added = { route: operation.route, fields: overrides }
     const resolved = await resolveValues(operation, read.values, overrides, caller)
     const now = await rangeEnd(client, operation, resolved)
-    const list = operation.list?.(resolved, now, nameOf)
+    const list = isList(operation) ? operation.list(resolved, now, nameOf) : undefined
     return { operation, values: resolved, client: { ...client, added }, list }
   } catch (error) {
     await client.close()

@@ -1,15 +1,6 @@
-import {
-  type BodyOverride,
-  checkOverrides,
-  isAlwaysSent,
-  type Operation,
-  operationMethod,
-  type Param,
-  type Params,
-  type ParamValues,
-  param,
-  requiredParam,
-} from '../api/operation.ts'
+import { type BodyOverride, checkOverrides, isAlwaysSent } from '../api/added-fields.ts'
+import { type Operation, operationMethod } from '../api/operation.ts'
+import { type Param, type Params, type ParamValues, param, requiredParam } from '../api/params.ts'
 import {
   isMergeqError,
   type MergeqError,

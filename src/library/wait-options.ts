@@ -1,6 +1,6 @@
-import { param, requiredParam, valuesOfParams } from '../api/operation.ts'
 import type { Infer } from '../api/operations/fields.ts'
 import { submissionParams, submitPullRequest } from '../api/operations/pull-requests.ts'
+import { param, requiredParam, valuesOfParams } from '../api/params.ts'
 import { usageError } from '../base/errors.ts'
 import { moment, pullRequest, toggle } from '../values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'

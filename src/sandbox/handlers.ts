@@ -1,6 +1,7 @@
-import type { Operation, ParamValues } from '../api/operation.ts'
+import type { Operation } from '../api/operation.ts'
 import { type OperationName, serviceOperations } from '../api/operations/index.ts'
 import { getSubmittedPullRequests } from '../api/operations/several-pull-requests.ts'
+import type { ParamValues } from '../api/params.ts'
 import { get, isObject, type JsonObject } from '../base/json.ts'
 import { maxWindow } from '../values/limits.ts'
 import { maxPullRequestNumber } from '../values/pull-request.ts'

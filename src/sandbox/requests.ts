@@ -1,4 +1,4 @@
-import type { Params } from '../api/operation.ts'
+import type { Params } from '../api/params.ts'
 import { MergeqError } from '../base/errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Repository } from '../values/repository.ts'

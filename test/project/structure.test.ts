@@ -75,6 +75,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   sandbox: [
     'api/limits',
     'api/operation',
+    'api/params',
     'api/operations',
     'domain',
     'values',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseOverride } from '../../src/api/operation.ts'
+import { parseOverride } from '../../src/api/added-fields.ts'
 import { isMergeqError } from '../../src/base/errors.ts'
 import { parseBaseUrl } from '../../src/config/setting-definitions.ts'
 import { parseToken } from '../../src/config/token.ts'

@@ -13,7 +13,8 @@ import {
 } from '../../values/repository.ts'
 import { repository, text } from '../../values/types.ts'
 import { maxMetricsSize } from '../limits.ts'
-import { defineOperation, param } from '../operation.ts'
+import { defineOperation } from '../operation.ts'
+import { param } from '../params.ts'
 import {
   type DecodedResponse,
   isWebPage,

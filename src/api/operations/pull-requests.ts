@@ -22,22 +22,10 @@ import {
   text,
   toggle,
 } from '../../values/types.ts'
-import {
-  defineOperation,
-  extendOperation,
-  listOperation,
-  listParams,
-  type Pages,
-  type ParamValues,
-  pageSizeType,
-  param,
-  queueParams,
-  type RecoveryRule,
-  rangeParams,
-  requiredParam,
-  type WriteRecovery,
-} from '../operation.ts'
-import { anyField, emptyDecoder, listDecoder, recordDecoder } from '../response.ts'
+import { listOperation, listParams, pageSizeType, rangeParams } from '../list-operation.ts'
+import { defineOperation, extendOperation, type RecoveryRule, type WriteRecovery } from '../operation.ts'
+import { type ParamValues, param, queueParams, requiredParam } from '../params.ts'
+import { anyField, emptyDecoder, listDecoder, type Pages, recordDecoder } from '../response.ts'
 import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../base/json.ts'
 import { boolean, choice, integer, listOf, onlyTrue, text, upperCaseChoice } from '../../values/types.ts'
-import { param } from '../operation.ts'
+import { param } from '../params.ts'
 
 const queueState = upperCaseChoice(['running', 'paused', 'draining'], 'state')
 

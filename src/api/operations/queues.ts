@@ -1,7 +1,8 @@
 import { usageError } from '../../base/errors.ts'
 import { getArray, isObject, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { defineOperation, type Param, queueParams, type RecoveryRule } from '../operation.ts'
+import { defineOperation, type RecoveryRule } from '../operation.ts'
+import { type Param, queueParams } from '../params.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import {
   entryRecord,

@@ -1,7 +1,8 @@
 import { get, getNumber, isObject, type Json, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { type Type, toggle } from '../../values/types.ts'
-import { defineOperation, param, queueParams, requiredParam } from '../operation.ts'
+import { defineOperation } from '../operation.ts'
+import { param, queueParams, requiredParam } from '../params.ts'
 import { missingPartErrorWithMessage, notObjectError, type ResponseDecoder } from '../response.ts'
 import { pullRequestNumber } from './pull-requests.ts'
 

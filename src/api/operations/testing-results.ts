@@ -5,17 +5,10 @@ import { queueName } from '../../values/repository.ts'
 import { toIso } from '../../values/time.ts'
 import { keptDays, parseKeptRange } from '../../values/time-range.ts'
 import { choice, integer, moment, type Type } from '../../values/types.ts'
-import {
-  defineOperation,
-  listOperation,
-  listParams,
-  type Pages,
-  pageSizeType,
-  param,
-  queueParams,
-  rangeParams,
-} from '../operation.ts'
-import { listDecoder } from '../response.ts'
+import { listOperation, listParams, pageSizeType, rangeParams } from '../list-operation.ts'
+import { defineOperation } from '../operation.ts'
+import { param, queueParams } from '../params.ts'
+import { listDecoder, type Pages } from '../response.ts'
 import {
   listedTestingResultListRecord,
   listedTestingResultRecord,
@@ -103,7 +96,6 @@ export const listTestRuns = listOperation(testingResultsPage, {
   },
   response: listedTestingResultRecord,
   document: listedTestingResultListRecord,
-  usesServiceTime: true,
   list({ repo, targetBranch, since, until, outcome, pr, ...values }, now, nameOf) {
     const range = parseKeptRange(since ?? '24h', until, now, nameOf)
     const conditions = [

@@ -22,23 +22,19 @@ import {
   upperCaseChoice,
 } from '../../values/types.ts'
 import {
-  defineOperation,
   type EmptyListHint,
   type ListResult,
   listOperation,
   listParams,
-  type NameOf,
-  type Pages,
-  type ParamValues,
   pageSizeType,
-  param,
-  queueParams,
-  requiredParam,
-} from '../operation.ts'
+} from '../list-operation.ts'
+import { defineOperation } from '../operation.ts'
+import { type NameOf, type ParamValues, param, queueParams, requiredParam } from '../params.ts'
 import {
   emptyDecoder,
   listDecoder,
   missingPartError,
+  type Pages,
   type ResponseDecoder,
   recordDecoder,
 } from '../response.ts'

@@ -2,10 +2,11 @@ import { isPermanent, toMergeqError } from '../../base/errors.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { stateOf, terminalOutcome } from '../../domain/states.ts'
 import type { PullRequest } from '../../values/pull-request.ts'
+import { addedFields } from '../added-fields.ts'
 import { type CallOptions, callOperation } from '../call.ts'
-import type { Operation, Params, ParamValues } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import { getPartialPullRequest } from '../operations/pull-requests.ts'
-import { addedFields } from '../request.ts'
+import type { Params, ParamValues } from '../params.ts'
 import type { RequestLimits, ServiceClient } from '../service-client.ts'
 
 /** Does what a command can do without. Throws only an error that every request would have, such as a rejected token. */

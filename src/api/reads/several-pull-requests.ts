@@ -2,12 +2,13 @@ import { MergeqError, toMergeqError } from '../../base/errors.ts'
 import { get, getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { type Queue, queueName } from '../../values/repository.ts'
 import { callOperation } from '../call.ts'
-import type { ParamValues, Resource } from '../operation.ts'
 import {
   getSubmittedPullRequests,
   maxPullRequests,
   numbersNotFound,
 } from '../operations/several-pull-requests.ts'
+import type { ParamValues } from '../params.ts'
+import type { Resource } from '../resource.ts'
 import type { RequestLimits, ServiceClient } from '../service-client.ts'
 
 interface ReadOptions extends Pick<ParamValues<typeof getSubmittedPullRequests.params>, 'includeTimeline'> {

@@ -1,7 +1,7 @@
 import { readIfFound } from '../../api/call.ts'
 import { changeSentence } from '../../api/change-sentence.ts'
-import type { ParamValues } from '../../api/operation.ts'
 import { getTestDetails, linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
+import type { ParamValues } from '../../api/params.ts'
 import { usageError } from '../../base/errors.ts'
 import { get } from '../../base/json.ts'
 import { mapConcurrent, maxConcurrent } from '../../base/scheduling.ts'

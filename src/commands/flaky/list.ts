@@ -1,6 +1,6 @@
 import type { ListEnd, ListPage } from '../../api/list.ts'
-import type { ParamValues } from '../../api/operation.ts'
 import { listFailingTests, type TestOrder } from '../../api/operations/tests.ts'
+import type { ParamValues } from '../../api/params.ts'
 import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flagName, type Input, paramInput } from '../../command/inputs.ts'

@@ -1,5 +1,5 @@
-import type { ParamValues } from '../../api/operation.ts'
 import { listPullRequests } from '../../api/operations/pull-requests.ts'
+import type { ParamValues } from '../../api/params.ts'
 import { usageError } from '../../base/errors.ts'
 import { command, userOf } from '../../command/command.ts'
 import { type Input, paramInput } from '../../command/inputs.ts'

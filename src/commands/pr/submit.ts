@@ -7,8 +7,8 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { receiptRecord } from '../../api/operations/receipts.ts'
 import { checkHead, resolveHead } from '../../api/reads/head-commit.ts'
+import { receiptRecord } from '../../api/receipts.ts'
 import { usageError } from '../../base/errors.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { flag, type Input, optionInput, optionName } from '../../command/inputs.ts'

@@ -9,7 +9,7 @@ import {
   usual,
 } from '../../api/operations/fields.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import { sentFields } from '../../api/operations/receipts.ts'
+import { sentFields } from '../../api/receipts.ts'
 import { MergeqError, usageError } from '../../base/errors.ts'
 import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'

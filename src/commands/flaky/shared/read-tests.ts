@@ -1,7 +1,7 @@
 import { type ListEnd, readList, readToEnd } from '../../../api/list.ts'
-import type { ParamValues } from '../../../api/operation.ts'
 import { ownRecord } from '../../../api/operations/fields.ts'
 import { listFailingTests, listUnhealthyTests } from '../../../api/operations/tests.ts'
+import type { ParamValues } from '../../../api/params.ts'
 import { isNotFound, isOutage, isPermanent, type MergeqError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'

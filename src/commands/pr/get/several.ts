@@ -1,5 +1,5 @@
-import type { Resource } from '../../../api/operation.ts'
 import { neverSubmittedError, partsToRead, severalReader } from '../../../api/reads/several-pull-requests.ts'
+import type { Resource } from '../../../api/resource.ts'
 import type { JsonObject } from '../../../base/json.ts'
 import { memoize } from '../../../base/scheduling.ts'
 import type { Cli } from '../../../command/command.ts'

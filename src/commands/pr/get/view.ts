@@ -1,5 +1,5 @@
-import type { ParamValues } from '../../../api/operation.ts'
 import type { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
+import type { ParamValues } from '../../../api/params.ts'
 import { getNumber, getString, type JsonObject, stringifyJson } from '../../../base/json.ts'
 import type { Cli } from '../../../command/command.ts'
 import { forPerson } from '../../../command/send.ts'

@@ -1,4 +1,5 @@
-import { type BodyOverride, checkOverrides, type Operation } from '../../../../api/operation.ts'
+import { type BodyOverride, checkOverrides } from '../../../../api/added-fields.ts'
+import type { Operation } from '../../../../api/operation.ts'
 import { usageError, withName } from '../../../../base/errors.ts'
 import { type Json, type JsonObject, parseJson } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'

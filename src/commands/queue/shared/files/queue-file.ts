@@ -1,10 +1,10 @@
-import type { Param } from '../../../../api/operation.ts'
 import {
   isEmptySetting,
   isSameSetting,
   queueSettings,
   stableJson,
 } from '../../../../api/operations/queue-settings.ts'
+import type { Param } from '../../../../api/params.ts'
 import { usageError, withName } from '../../../../base/errors.ts'
 import {
   escapeInvisible,

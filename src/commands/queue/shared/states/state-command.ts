@@ -1,7 +1,7 @@
 import { list, outline } from '../../../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../../../api/operations/metrics.ts'
 import { getQueue } from '../../../../api/operations/queues.ts'
-import { receiptRecord } from '../../../../api/operations/receipts.ts'
+import { receiptRecord } from '../../../../api/receipts.ts'
 import { toMergeqError, usageError } from '../../../../base/errors.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { canPrompt, confirm, promptError } from '../../../../command/confirm.ts'
