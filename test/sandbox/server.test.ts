@@ -133,3 +133,31 @@ describe('the server', () => {
     expect(err).toMatch(new RegExp(`^mergeq: .*Port ${port} is already in use`))
   })
 })
+
+/** What a service does that has the operations of the API document and no others. */
+it('does the main job where only the operations of the API document exist', async () => {
+  const story = await openStory({ dialect: 'document', scenario: 'failure' })
+  expect(await story.mergeq('pr submit 7 9')).toMatchObject({ code: 0 })
+  expect(await story.mergeq('pr wait 7 --interval 1s --json')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('"outcome":"merged"'),
+  })
+  expect(await story.mergeq('pr wait 7 9 --interval 1s')).toMatchObject({ code: 3 })
+  expect(await story.mergeq('pr explain 9')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^verdict\tdropped/),
+  })
+  expect(await story.mergeq('queue get --json')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('"state":"RUNNING"'),
+  })
+  expect(await story.mergeq('queue explain')).toMatchObject({ code: 0 })
+  expect(await story.mergeq('flaky list --since 1d --limit 1')).toMatchObject({ code: 0 })
+  expect(await story.mergeq('metrics')).toMatchObject({ code: 0, out: expect.stringContaining('mq_') })
+  for (const line of ['pr list', 'queue runs', 'flaky quarantined'])
+    expect(await story.mergeq(line)).toMatchObject({
+      code: 5,
+      out: '',
+      err: expect.stringContaining('Only the hosted service has the operation'),
+    })
+})
