@@ -25,6 +25,8 @@ import { sources } from '../../src/config/sources.ts'
 import { reasonTable } from '../../src/domain/reasons/reason-table.ts'
 import { causerTexts } from '../../src/domain/reasons/reasons.ts'
 import { connectLimit } from '../../src/http/early-connection.ts'
+import { maxPatience, maxRetriesPerClient, retryDelays } from '../../src/http/http-client.ts'
+import { maxRetryAfter } from '../../src/http/traffic.ts'
 import { idleLimit } from '../../src/http/undici.ts'
 import { outputFormats } from '../../src/output/output-formats.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
@@ -116,6 +118,19 @@ const renderTimeLimits = (): string =>
       ['an attempt of a change, without its upload', formatSeconds(changeLimit)],
       ['a pause between two pieces of a response body', formatSeconds(idleLimit)],
       ['the range of a list of failing tests in one request', `${maxWindow / 86_400_000} days`],
+    ],
+  )
+
+const renderRetryDelays = (): string =>
+  renderTable(
+    ['limit', 'value'],
+    [
+      ['bound of the first delay', formatSeconds(retryDelays.first)],
+      ['shortest delay', formatSeconds(retryDelays.min)],
+      ['longest delay, without a `Retry-After`', formatSeconds(retryDelays.max)],
+      ['longest `Retry-After` that is waited for', formatSeconds(maxRetryAfter)],
+      ['retries of one command in total', String(maxRetriesPerClient)],
+      ['time that a command over several goes on after a 429', `${maxPatience / 60_000} min`],
     ],
   )
 
@@ -298,6 +313,7 @@ export const referenceParts = (
     'exit code order': renderExitCodeOrder(),
   },
   'docs/reference/network.md': {
+    'retry delays': renderRetryDelays(),
     'time limits': renderTimeLimits(),
     'size limits': renderSizeLimits(),
   },

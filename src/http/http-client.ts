@@ -369,15 +369,17 @@ async function retryReason(
   return isTransient && !isChange ? `The service could not process the request (${status})` : undefined
 }
 
-const maxRetriesPerClient = 10
+export const maxRetriesPerClient = 10
 /** After so many milliseconds without a byte of the response that is told. */
 const silenceDelays = { person: 5_000, log: 20_000 } as const
-/** The bound of the first delay, in milliseconds; it doubles with each attempt. */
-const firstDelay = 500
-const [minDelay, maxDelay] = [100, 20_000]
+/** The bound of the first delay, in milliseconds, which doubles with each attempt, and those of every delay. */
+export const retryDelays = { first: 500, min: 100, max: 20_000 }
 /** How long a command over several queues or pull requests outlasts a rate limit, in milliseconds. */
-const maxPatience = 10 * 60_000
+export const maxPatience = 10 * 60_000
 
 /** The delay in milliseconds after attempt number `attempt`, from 1: full jitter; `random` is from 0 to 1. */
 export const backoff = (attempt: number, random: number): number =>
-  Math.max(minDelay, Math.round(random * Math.min(maxDelay, firstDelay * 2 ** (attempt - 1))))
+  Math.max(
+    retryDelays.min,
+    Math.round(random * Math.min(retryDelays.max, retryDelays.first * 2 ** (attempt - 1))),
+  )
