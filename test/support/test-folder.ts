@@ -38,12 +38,6 @@ export interface RunOptions {
   readonly timeLimit?: number
 }
 
-/** How a run ended: 128 and the number of the signal where one ended it, as a shell says it. */
-interface ProcessResult extends CommandResult {
-  /** The moment at which it ended. */
-  readonly ended: number
-}
-
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
 /** The default time limit of a run, in milliseconds. */
@@ -145,7 +139,7 @@ export function openTestFolder() {
     const { timeLimit: within = defaultTimeLimit } = options
     const timer = setTimeout(end, within)
     const closed = once(child, 'close')
-    const done = (async (): Promise<ProcessResult> => {
+    const done = (async (): Promise<CommandResult & { readonly ended: number }> => {
       const [code, signal] = await once(child, 'exit')
       const ended = Date.now()
       const milliseconds = ended - began
@@ -160,6 +154,7 @@ export function openTestFolder() {
       await closed
       checkCache()
       expect(watched(), 'files').toEqual(before)
+      // As a shell says it: 128 and the number of the signal where one ended it.
       const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
       return { code: exit, out: text(out), err: text(err), ended }
     })()

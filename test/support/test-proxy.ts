@@ -4,12 +4,6 @@ import { connect, type Socket } from 'node:net'
 import type { Certificate } from './certificates.ts'
 import { listening } from './service.ts'
 
-/** A proxy that was asked to CONNECT: to where, and with which headers. */
-interface ConnectRequest {
-  readonly target: string
-  readonly headers: ReadonlyMap<string, string>
-}
-
 export interface TestProxyOptions {
   /** Where host names (with their port) lead: ports of loopback. */
   readonly routes?: ReadonlyMap<string, number>
@@ -27,7 +21,7 @@ export async function startTestProxy({
   reply: instead,
   tls,
 }: TestProxyOptions) {
-  const asked: ConnectRequest[] = []
+  const asked: { readonly target: string; readonly headers: ReadonlyMap<string, string> }[] = []
   const others: string[] = []
   const listener: RequestListener = ({ method, url }, response) => {
     others.push(`${method} ${url}`)
