@@ -1,5 +1,5 @@
 import { operationName } from '../../src/api/operation.ts'
-import { type ErrorKind, exitCodeList } from '../../src/base/errors.ts'
+import { exitCodeList } from '../../src/base/errors.ts'
 import type { CommandGroup, RegisteredCommand } from '../../src/command/command.ts'
 import { formatArgument, isOption } from '../../src/command/inputs.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
@@ -75,30 +75,13 @@ export const renderExitCodeTable = (): string =>
     exitCodeList.map(({ code, kind, when }) => [String(code), kind, when]),
   )
 
-/** What to do after the exit codes of a kind, for the kinds that the README shows. */
-const exitAdvice: Readonly<Partial<Record<ErrorKind, string>>> = {
-  ok: '',
-  usage: 'fix the command',
-  failed: '`mergeq pr explain`',
-  auth: '`mergeq auth status`',
-  'not-found': 'fix the request',
-  refused: 'fix the request',
-  unavailable: 'try again later',
-  cancelled: '`mergeq pr explain`',
-  'unknown-outcome': 'run the command that the message shows',
-  differs: '',
-  'check-failed': '',
-  'timed-out': 'wait again',
-}
-
 /** Returns the Markdown table of the most frequent exit codes. */
 export const renderShortExitCodeTable = (): string =>
   renderTable(
     ['code', 'kind', 'meaning', 'what to do'],
-    exitCodeList.flatMap(({ code, kind, when }) => {
-      const advice = exitAdvice[kind]
-      return advice === undefined ? [] : [[String(code), kind, when, advice]]
-    }),
+    exitCodeList.flatMap(each =>
+      'advice' in each ? [[String(each.code), each.kind, each.when, each.advice]] : [],
+    ),
   )
 
 /**

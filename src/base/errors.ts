@@ -3,7 +3,9 @@ const whenInterrupted = (signal: string): string =>
 
 /**
  * All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). Several codes can have the
- * same kind; `signal` is the signal that ends mergeq with the code. What else is asked about a kind:
+ * same kind; `signal` is the signal that ends mergeq with the code. `when` is its meaning, and `short` what the help of a
+ * command has instead, where that is not the kind in words; `advice` is what the README says to do, where it has the code.
+ * What else is asked about a kind:
  *
  * - `isPermanent`: every further request of the command would fail as well
  * - `isPassing`: the same request may succeed later, although nobody changes anything
@@ -13,59 +15,118 @@ const exitCodesBySeverity = [
   { code: 143, kind: 'interrupted', isPermanent: true, signal: 'SIGTERM', when: whenInterrupted('SIGTERM') },
   { code: 130, kind: 'interrupted', isPermanent: true, signal: 'SIGINT', when: whenInterrupted('SIGINT') },
   { code: 129, kind: 'interrupted', isPermanent: true, signal: 'SIGHUP', when: whenInterrupted('SIGHUP') },
-  { code: 1, kind: 'internal', isPermanent: true, when: 'a bug in mergeq' },
-  { code: 16, kind: 'output', isPermanent: true, when: 'standard output or a file could not be written' },
+  { code: 1, kind: 'internal', short: 'bug in mergeq', isPermanent: true, when: 'a bug in mergeq' },
+  {
+    code: 16,
+    kind: 'output',
+    short: 'cannot write',
+    isPermanent: true,
+    when: 'standard output or a file could not be written',
+  },
   {
     code: 2,
     kind: 'usage',
+    short: 'wrong usage',
     isPermanent: true,
     when: 'invalid command line, environment or settings; a prompt that was declined or could not be shown; nothing was sent',
+    advice: 'fix the command',
   },
-  { code: 4, kind: 'auth', isPermanent: true, when: 'no token, a token for another origin, 401 or 403' },
+  {
+    code: 4,
+    kind: 'auth',
+    short: 'token rejected',
+    isPermanent: true,
+    when: 'no token, a token for another origin, 401 or 403',
+    advice: '`mergeq auth status`',
+  },
   {
     code: 11,
     kind: 'unknown-outcome',
+    short: 'outcome unknown',
     when: 'a change was sent, no response arrived, and the outcome cannot be verified; the message gives a command to check it. Also: the service itself does not know whether a pull request merged',
+    advice: 'run the command that the message shows',
   },
   {
     code: 15,
     kind: 'bad-answer',
+    short: 'unexpected response',
     isPassing: true,
     when: 'unexpected response: a redirect, a web page, or a body that is truncated, too large or unreadable',
   },
   {
     code: 7,
     kind: 'unavailable',
+    short: 'service unavailable',
     isPassing: true,
     isOutage: true,
     when: 'DNS, TLS, connection or proxy error (including 407), timeout, 5xx, or 408 or 429 after all retries; nothing was changed',
+    advice: 'try again later',
   },
   {
     code: 6,
     kind: 'refused',
+    short: 'request refused',
     when: '400, 409, 412, 413, 422 or another 4xx; a queue that is not empty; a request body over the limit; nothing was changed',
+    advice: 'fix the request',
   },
-  { code: 5, kind: 'not-found', when: '404; a setting without a value' },
-  { code: 3, kind: 'failed', when: 'the pull request failed' },
-  { code: 10, kind: 'cancelled', when: 'the pull request was cancelled' },
-  { code: 14, kind: 'stale', when: 'the head commit or the live settings changed in the meantime' },
-  { code: 17, kind: 'incomplete', when: 'part of a list was printed; the rest could not be read' },
-  { code: 21, kind: 'check-failed', when: 'a check, gate or match failed; `guard` blocked a push' },
-  { code: 20, kind: 'differs', when: '`queue diff` found differences; `queue apply` did not take effect' },
+  { code: 5, kind: 'not-found', when: '404; a setting without a value', advice: 'fix the request' },
+  {
+    code: 3,
+    kind: 'failed',
+    short: 'it failed',
+    when: 'the pull request failed',
+    advice: '`mergeq pr explain`',
+  },
+  {
+    code: 10,
+    kind: 'cancelled',
+    short: 'was cancelled',
+    when: 'the pull request was cancelled',
+    advice: '`mergeq pr explain`',
+  },
+  {
+    code: 14,
+    kind: 'stale',
+    short: 'changed meanwhile',
+    when: 'the head commit or the live settings changed in the meantime',
+  },
+  {
+    code: 17,
+    kind: 'incomplete',
+    short: 'list incomplete',
+    when: 'part of a list was printed; the rest could not be read',
+  },
+  {
+    code: 21,
+    kind: 'check-failed',
+    when: 'a check, gate or match failed; `guard` blocked a push',
+    advice: '',
+  },
+  {
+    code: 20,
+    kind: 'differs',
+    short: 'settings differ',
+    when: '`queue diff` found differences; `queue apply` did not take effect',
+    advice: '',
+  },
   {
     code: 124,
     kind: 'timed-out',
     when: 'the time limit of a wait (`--timeout`) was reached, or the service did not return after a submission',
+    advice: 'wait again',
   },
   {
     code: 8,
     kind: 'pending',
+    short: 'not finished',
     when: 'the pull request is not finished (`--exit-status`, `--timeout 0`), or the queue is paused (`--fail-on-paused`)',
   },
   {
     code: 0,
     kind: 'ok',
+    short: 'success',
     when: 'success, including an empty list or a change that was confirmed by reading it back; for checks, all conditions are met',
+    advice: '',
   },
 ] as const
 

@@ -1,4 +1,4 @@
-import { type ErrorKind, exitCodeList } from '../base/errors.ts'
+import { exitCodeList } from '../base/errors.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from '../command/command.ts'
 import { oppositeOf } from '../command/inputs.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
@@ -29,37 +29,17 @@ function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
     )
 }
 
-const exitMeanings: Readonly<Record<ErrorKind, string>> = {
-  ok: 'success',
-  internal: 'bug in mergeq',
-  usage: 'wrong usage',
-  failed: 'it failed',
-  auth: 'token rejected',
-  'not-found': 'not found',
-  refused: 'request refused',
-  unavailable: 'service unavailable',
-  pending: 'not finished',
-  cancelled: 'was cancelled',
-  'unknown-outcome': 'outcome unknown',
-  stale: 'changed meanwhile',
-  'bad-answer': 'unexpected response',
-  output: 'cannot write',
-  incomplete: 'list incomplete',
-  differs: 'settings differ',
-  'check-failed': 'check failed',
-  'timed-out': 'timed out',
-  interrupted: 'interrupted',
-}
-
 /** Returns the exit codes in a line, grouped by kind: `0 success, 2 wrong usage, 129/130/143 interrupted`. */
 function formatExitCodes(exitCodes: readonly number[] | undefined, layout: Layout): string {
   if (exitCodes === undefined)
     return layout.indented('the exit code of the command, or 2 if it cannot be started')
-  const codesByKind = new Map<ErrorKind, number[]>()
-  for (const { code, kind } of exitCodeList)
-    if (exitCodes.includes(code)) codesByKind.set(kind, [...(codesByKind.get(kind) ?? []), code])
+  const codesByMeaning = new Map<string, number[]>()
+  for (const { code, kind, ...more } of exitCodeList) {
+    const meaning = 'short' in more ? more.short : kind.replaceAll('-', ' ')
+    if (exitCodes.includes(code)) codesByMeaning.set(meaning, [...(codesByMeaning.get(meaning) ?? []), code])
+  }
   // No line ends between a code and its meaning.
-  const texts = [...codesByKind].map(([kind, codes]) => `${codes.join('/')} ${exitMeanings[kind]}`)
+  const texts = [...codesByMeaning].map(([meaning, codes]) => `${codes.join('/')} ${meaning}`)
   return layout.indented(texts.map(text => text.replaceAll(' ', '_')).join(', ')).replaceAll('_', ' ')
 }
 
