@@ -4,7 +4,7 @@ import { fieldsOf } from '../../src/command/fields.ts'
 import { kebabCase } from '../../src/command/inputs.ts'
 import { csvName } from '../../src/output/formats.ts'
 import { stateStyles } from '../../src/output/styled-text.ts'
-import { screenHeadings } from '../../src/output/view.ts'
+import { column, type Field, fieldColumns } from '../../src/output/view.ts'
 import { allCommands } from '../../test/support/commands.ts'
 
 /** A heading, the field below it, and its name in CSV; undefined where only a terminal has the heading. */
@@ -16,6 +16,20 @@ export interface ShownHeading {
 
 const rowColumns = allCommands.flatMap(definition => fieldsOf(definition, new Map())?.columns ?? [])
 
+const allFields = Object.keys(fieldColumns) as readonly Field[]
+
+/** The headings on a terminal of fields that have another one in rows, and the fields. */
+const screenHeadings: Readonly<Record<string, readonly Field[]>> = {
+  AGO: allFields.filter(field => column(field).format === 'time'),
+  FOR: ['stateChangedAt'],
+  OF: ['ofUnit'],
+  OWNER: ['codeowners'],
+  TEST: ['name'],
+  TESTED: ['testingDurationMs'],
+}
+
+const rowFields = rowColumns.map(({ path }) => path)
+
 /** The headings of all tables, in the order of the alphabet, each field once. */
 export const shownHeadings: readonly ShownHeading[] = [
   ...new Map(
@@ -25,8 +39,11 @@ export const shownHeadings: readonly ShownHeading[] = [
         field: column.path.replace(/^test\./, ''),
         csv: csvName(column),
       })),
+      ...allFields
+        .filter(field => !rowFields.includes(field))
+        .map(field => ({ heading: column(field).title, field, csv: undefined })),
       ...Object.entries(screenHeadings).flatMap(([heading, fields]) =>
-        fields.split(' ').map(field => ({ heading, field, csv: undefined })),
+        fields.map(field => ({ heading, field, csv: undefined })),
       ),
     ]
       .filter(({ heading }) => heading !== '')

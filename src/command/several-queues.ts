@@ -40,7 +40,7 @@ export async function forEachQueue<T extends { readonly name: string; readonly q
   return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failures }
 }
 
-export const queueNameColumns = (branch = 'targetBranch'): readonly Column[] =>
+export const queueNameColumns = (branch: 'branch' | 'targetBranch' = 'targetBranch'): readonly Column[] =>
   columns(['repo', { show: record => getString(record, 'repo')?.replace(`${defaultHost}/`, '') }], branch)
 
 export interface NamedQueue {

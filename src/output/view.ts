@@ -76,90 +76,128 @@ export const singleRecord = (record: JsonObject): Pick<Result, 'records' | 'docu
 /** Returns a text as a result: it is printed unchanged in every format. */
 export const rawText = (raw: Uint8Array): Result => ({ records: [], columns: [], raw })
 
-/** The headings of the fields whose heading is not their name in capitals. */
-export const headings: Readonly<Record<string, string>> = {
-  codeowners: 'OWNERS',
-  cycleConclusion: 'CONCLUSION',
-  elapsedSeconds: 'SECONDS',
-  endedAt: 'ENDED',
-  failure_rate_last_7d: 'RATE 7D',
-  file_path: 'FILE',
-  html_url: 'LINK',
-  isCurrentlySubmittedToQueue: 'SUBMITTED',
-  prAuthor: 'AUTHOR',
-  prNumber: 'PR',
-  prTitle: 'TITLE',
-  priorityName: 'PRIORITY',
-  priorityValue: 'VALUE',
-  pull_requests_impacted_last_7d: 'PRS 7D',
-  quarantine_setting: 'SETTING',
-  repo: 'REPOSITORY',
-  run: 'TEST RUN',
-  stateChangedAt: 'SINCE',
-  'status.reason': 'REASON',
-  'status.value': 'STATUS',
-  status_last_updated_at: 'SINCE',
-  targetBranch: 'BRANCH',
-  test_case_id: 'ID',
-  testRunId: 'TEST RUN',
-  testingDurationMs: 'MS',
-  'ticket.html_url': 'TICKET',
-  timestamp: 'WHEN',
-}
+/**
+ * Every field that has a column: of records, and of rows that are made for a table. Without a title, the heading is its name
+ * in capitals; without a format, it is plain.
+ */
+export const fieldColumns = {
+  actor: {},
+  after: { format: 'state' },
+  again: {},
+  at: {},
+  before: {},
+  beforeOf: { format: 'number' },
+  bisection: {},
+  branch: { format: 'id' },
+  by: {},
+  changed: {},
+  check: { format: 'id' },
+  codeowners: { title: 'OWNERS' },
+  cycleConclusion: { title: 'CONCLUSION', format: 'state' },
+  delivery: {},
+  depth: { format: 'number' },
+  did: { title: 'RESULT' },
+  elapsedSeconds: { title: 'SECONDS', format: 'number' },
+  endedAt: { title: 'ENDED', format: 'time' },
+  failed: { title: 'FAILED 1H', format: 'number' },
+  failing: { format: 'number' },
+  failingChecks: {},
+  failure_rate_last_7d: { title: 'RATE 7D', format: 'number' },
+  field: {},
+  file: {},
+  file_path: { title: 'FILE' },
+  fix: {},
+  found: {},
+  from: {},
+  group: { title: '', format: 'id' },
+  hook: { format: 'id' },
+  html_url: { title: 'LINK' },
+  id: { format: 'id' },
+  isCurrentlySubmittedToQueue: { title: 'SUBMITTED' },
+  key: {},
+  kind: {},
+  label: { title: 'MEASURE', format: 'text' },
+  labels: {},
+  line: { format: 'prose' },
+  live: { format: 'prose' },
+  max: { format: 'number' },
+  mayBeMerged: {},
+  measure: { format: 'id' },
+  merged: { title: 'MERGED 1H', format: 'number' },
+  message: { format: 'prose' },
+  mode: {},
+  name: {},
+  notReady: { format: 'number' },
+  of: { format: 'number' },
+  ofUnit: {},
+  ok: {},
+  origin: {},
+  outcome: {},
+  owner: {},
+  position: { format: 'number' },
+  pr: { format: 'pr' },
+  prAuthor: { title: 'AUTHOR' },
+  priorityName: { title: 'PRIORITY' },
+  priorityValue: { title: 'VALUE', format: 'number' },
+  prNumber: { title: 'PR', format: 'pr' },
+  profile: { format: 'id' },
+  prTitle: { title: 'TITLE', format: 'text' },
+  pull_requests_impacted_last_7d: { title: 'PRS 7D', format: 'number' },
+  quarantine_setting: { title: 'SETTING' },
+  quarantined: {},
+  reason: {},
+  repo: { title: 'REPOSITORY', format: 'id' },
+  result: {},
+  run: { title: 'TEST RUN', format: 'id' },
+  selected: {},
+  series: { format: 'prose' },
+  serviceReason: {},
+  setting: { format: 'id' },
+  shown: { title: 'VALUE', format: 'id' },
+  shownBefore: { title: 'BEFORE', format: 'id' },
+  since: {},
+  source: {},
+  stacked: {},
+  state: { format: 'state' },
+  stateChangedAt: { title: 'SINCE', format: 'time' },
+  status: { format: 'state' },
+  'status.reason': { title: 'REASON' },
+  'status.value': { title: 'STATUS', format: 'state' },
+  status_last_updated_at: { title: 'SINCE', format: 'time' },
+  summary: { title: 'REASON', format: 'prose' },
+  targetBranch: { title: 'BRANCH', format: 'id' },
+  test_case_id: { title: 'ID', format: 'id' },
+  'test.codeowners': { title: 'OWNERS' },
+  'test.failure_rate_last_7d': { title: 'RATE 7D', format: 'number' },
+  'test.id': { title: 'ID', format: 'id' },
+  'test.variant': { title: 'VARIANT' },
+  testing: { format: 'number' },
+  testingDurationMs: { title: 'MS', format: 'number' },
+  testRunId: { title: 'TEST RUN', format: 'id' },
+  'ticket.html_url': { title: 'TICKET' },
+  timestamp: { title: 'WHEN', format: 'time' },
+  to: { format: 'state' },
+  unit: {},
+  url: {},
+  value: {},
+  variant: {},
+  verdict: { format: 'state' },
+  would: { format: 'prose' },
+} as const satisfies Readonly<Record<string, Partial<Column>>>
 
-/** The headings on a terminal of fields that have another one in rows, and the fields. */
-export const screenHeadings = {
-  '': 'position prAuthor quarantined group',
-  AGO: 'stateChangedAt endedAt timestamp status_last_updated_at',
-  BEFORE: 'shownBefore',
-  'FAILED 1H': 'failed',
-  FOR: 'stateChangedAt',
-  MEASURE: 'label',
-  'MERGED 1H': 'merged',
-  OF: 'ofUnit',
-  OWNER: 'codeowners',
-  REASON: 'summary',
-  RESULT: 'did',
-  SERIES: 'series',
-  TEST: 'name',
-  TESTED: 'testingDurationMs',
-  VALUE: 'shown',
-} as const
+export type Field = keyof typeof fieldColumns
 
-type ScreenHeading = keyof typeof screenHeadings
+export const column = (path: Field, options: Partial<Column> = {}): Column => ({
+  title: nameInCapitals(path),
+  path,
+  format: 'plain',
+  ...fieldColumns[path],
+  ...options,
+})
 
-/** The fields whose columns are not `plain`. */
-const fieldFormats: readonly (readonly [format: ColumnFormat, fields: string])[] = [
-  ['pr', 'pr prNumber'],
-  ['id', 'branch check hook id measure profile repo run setting targetBranch testRunId test_case_id'],
-  ['state', 'after cycleConclusion state status status.value verdict'],
-  ['time', 'endedAt stateChangedAt status_last_updated_at timestamp'],
-  ['number', 'beforeOf depth elapsedSeconds failing failure_rate_last_7d max notReady of position'],
-  ['number', 'priorityValue pull_requests_impacted_last_7d testing testingDurationMs'],
-  ['text', 'prTitle'],
-  ['prose', 'line live message series would'],
-]
-
-const formatByField = new Map(
-  fieldFormats.flatMap(([format, fields]) => fields.split(' ').map(field => [field, format] as const)),
-)
-
-/** What a column has that other columns of its field do not have. */
-type ColumnOptions = Partial<Column> & { readonly title?: ScreenHeading }
-
-export function column(path: string, options: ColumnOptions = {}): Column {
-  const name = path.replace(/^test\./, '')
-  return {
-    title: headings[name] ?? nameInCapitals(name),
-    path,
-    format: formatByField.get(name) ?? 'plain',
-    ...options,
-  }
-}
-
-/** Returns the columns of fields, each as its path, or with what it has besides. */
+/** Returns the columns of fields, each as its path, or with what other columns of its field do not have. */
 export const columns = (
-  ...definitions: readonly (string | readonly [path: string, options: ColumnOptions])[]
+  ...definitions: readonly (Field | readonly [path: Field, options: Partial<Column>])[]
 ): readonly Column[] =>
   definitions.map(definition => (typeof definition === 'string' ? column(definition) : column(...definition)))
 

@@ -17,7 +17,7 @@ describe('a frame', () => {
     now: noon,
     offset: 0,
   })
-  const entryColumns = columns('position', 'prNumber', 'state', 'title')
+  const entryColumns = columns('position', 'prNumber', 'state', 'name')
   const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): Screen => ({
     columns: entryColumns,
     rows: records,
@@ -44,7 +44,7 @@ describe('a frame', () => {
     const record = fc.record({
       prNumber: fc.integer(),
       state: fc.constantFrom('TESTING', 'odd'),
-      title,
+      name: title,
       position: fc.nat(),
     })
     fc.assert(
@@ -103,11 +103,11 @@ describe('a frame', () => {
   })
 
   test('columns keep their places if their values become shorter or disappear', () => {
-    const optional = columns('state', ['author', { priority: 1 }], ['title', { format: 'text' }])
+    const optional = columns('state', ['prAuthor', { priority: 1 }], 'prTitle')
     const draw = (row: JsonObject, minWidths: readonly number[]) =>
       drawFrame({ columns: optional, rows: [row] }, [], { ...page(90, 12), color: false, minWidths })
-    const first = draw({ state: 'PENDING_FAILURE', author: 'barbara', title: 'Title' }, [])
-    const second = draw({ state: 'TESTING', author: null, title: 'Title' }, first.widths ?? [])
+    const first = draw({ state: 'PENDING_FAILURE', prAuthor: 'barbara', prTitle: 'Title' }, [])
+    const second = draw({ state: 'TESTING', prAuthor: null, prTitle: 'Title' }, first.widths ?? [])
     expect(first.lines).toEqual(['STATE              AUTHOR   TITLE', '! pending failure  barbara  Title'])
     expect(second.lines).toEqual(['STATE              AUTHOR   TITLE', '◐ testing          -        Title'])
   })

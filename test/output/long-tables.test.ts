@@ -8,8 +8,8 @@ import { slowTest } from '../support/sample.ts'
 import { drawTable } from '../support/screens.ts'
 
 const page = { columns: 60, color: false, now: 0 }
-const testColumns = columns('name', 'status', ['count', { format: 'number' }])
-const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', count: index })
+const testColumns = columns('name', 'status', 'depth')
+const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', depth: index })
 const records = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => record(from + index))
 const shapeOf = (rows: number) => ({ columns: testColumns, rows: records(0, rows) })
@@ -38,7 +38,7 @@ describe('a long table', () => {
   })
 
   test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {
-    const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', count: 1 }]
+    const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', depth: 1 }]
     expect(drawTable({ columns: testColumns, rows }, page).split('\n').at(-2)).toBe(
       'a much …  ✗ failed      1',
     )

@@ -34,25 +34,25 @@ const view: Screen = {
     'pr',
     'state',
     ['since', { title: 'FOR', format: 'age', priority: 1 }],
-    ['author', { priority: 3 }],
-    ['empty', { priority: 2 }],
-    ['title', { format: 'text' }],
+    ['prAuthor', { priority: 3 }],
+    ['actor', { priority: 2 }],
+    'prTitle',
   ),
   rows: [
     {
       pr: 5,
       state: 'TESTING',
       since: '2026-01-05T11:56:00Z',
-      author: 'barbara',
-      title: 'Cache the suggestions of the search box',
+      prAuthor: 'barbara',
+      prTitle: 'Cache the suggestions of the search box',
     },
     {
       pr: 6,
       state: 'PENDING_FAILURE',
       since: '2026-01-05T09:00:00Z',
-      author: null,
-      empty: '',
-      title: 'Speed up the order export',
+      prAuthor: null,
+      actor: '',
+      prTitle: 'Speed up the order export',
     },
   ],
 }
@@ -89,16 +89,10 @@ describe('the columns of a table', () => {
     const cell = fc.string({ maxLength: 60 })
     fc.assert(
       fc.property(
-        fc.array(fc.record({ a: cell, b: cell }), { minLength: 1 }),
+        fc.array(fc.record({ name: cell, prTitle: cell }), { minLength: 1 }),
         fc.integer({ min: 40, max: 200 }),
         (rows, width) => {
-          const drawn = linesOf(
-            {
-              columns: columns('a', ['b', { format: 'text' }]),
-              rows,
-            },
-            width,
-          )
+          const drawn = linesOf({ columns: columns('name', 'prTitle'), rows }, width)
           expect(drawn.every(line => textWidth(line) <= width)).toBe(true)
         },
       ),

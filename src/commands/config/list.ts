@@ -55,11 +55,10 @@ export const definition = command({
     if (showOrigin) records.push(...(await findFacts(cli)))
     await printer.print({
       records,
-      columns: columns(
-        ...Object.keys(records[0] ?? {}).map(
-          name => [name, { format: name === 'key' ? 'id' : 'prose' }] as const,
-        ),
-      ),
+      columns: [
+        ...columns(['key', { format: 'id' }], ['value', { format: 'prose' }]),
+        ...(showOrigin ? columns(['origin', { format: 'prose' }]) : []),
+      ],
     })
     await logProfile(cli)
     return 0

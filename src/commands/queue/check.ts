@@ -217,10 +217,7 @@ const printChecks = (checked: Checked, { printer }: Cli): Promise<void> =>
     document: records => ({ ...recordOf(checked), checks: records }),
     columns: conditionColumns,
     screen: () => ({
-      columns: columns(['result', { format: 'state' }], 'check', [
-        'summary',
-        { title: 'REASON', format: 'prose' },
-      ]),
+      columns: columns(['result', { format: 'state' }], 'check', 'summary'),
       // What failed is last, next to the error.
       rows: [...checked.checks.filter(({ ok }) => ok), ...failedOf(checked.checks)].map(
         ({ check, ok, reason, summary = reason }) => ({ result: ok ? 'pass' : 'fail', check, summary }),

@@ -35,8 +35,8 @@ const queueColumns = (includeState: boolean, place: readonly Column[] = placeCol
   ...columns(
     'depth',
     ['testing', { priority: 3 }],
-    ['merged', { title: 'MERGED 1H', format: 'number', priority: 2 }],
-    ['failed', { title: 'FAILED 1H', format: 'number', priority: 1 }],
+    ['merged', { priority: 2 }],
+    ['failed', { priority: 1 }],
     ['notReady', { priority: 2 }],
   ),
 ]

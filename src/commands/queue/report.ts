@@ -31,10 +31,10 @@ const measureColumns = columns(
 )
 
 const shownColumns = columns(
-  ['group', { title: '', format: 'id' }],
-  ['label', { title: 'MEASURE', format: 'text' }],
-  ['shown', { title: 'VALUE', format: 'id' }],
-  ['shownBefore', { title: 'BEFORE', format: 'id', priority: 1 }],
+  'group',
+  'label',
+  'shown',
+  ['shownBefore', { priority: 1 }],
   ['ofUnit', { title: 'OF', format: 'id', priority: 2 }],
 )
 

@@ -41,7 +41,7 @@ export async function readHook(path: string, advice: string, { files }: Host): P
   throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, { hint: advice })
 }
 
-export const hookColumns = columns('hook', ['did', { title: 'RESULT' }])
+export const hookColumns = columns('hook', 'did')
 export const lineColumns = columns('line')
 
 export const hookRecord = ownRecord({ hook: 'string', did: 'string' })

@@ -19,7 +19,7 @@ export const queueChangeColumns = columns(
   'at',
   'pr',
   ['from', { format: 'state' }],
-  ['to', { format: 'state' }],
+  'to',
   'position',
   'repo',
   'targetBranch',
