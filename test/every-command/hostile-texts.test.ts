@@ -248,7 +248,7 @@ const calm =
     return { body: JSON.stringify(document), headers }
   }
 
-test('every command that asks the service has a line', () => {
+test('each line is about a command that asks the service', () => {
   expect(Object.keys(askingLines).sort()).toEqual([...askingCommands].sort())
 })
 

@@ -24,36 +24,26 @@ const moreLines: Readonly<Record<string, string>> = {
   'pr wait': '7 8 --timeout 3s --interval 1s',
   'pr land': `7 ${flagsOf['pr land']}`,
   'pr explain': '7',
-  'queue explain': '',
-  'queue list': '',
   'queue update': '--concurrency 5 --batch --state paused --mode single',
   'queue delete': '--cancel-all --yes',
-  'queue pause': '',
-  'queue resume': '',
-  'queue drain': '',
   'queue wait': '--timeout 3s --interval 1s',
   'queue watch': '--for 3s --interval 1s -o ndjson',
-  'queue export': '',
   'queue diff': '-f queue.yaml',
   'queue apply': '-f queue.yaml --yes',
-  'queue report': '',
   'queue check': '--max-depth 3 --stalled 2h --not-paused',
-  'flaky report': '',
   'flaky match': 'junit.xml',
   'flaky gate': '--max 0',
   'guard hook': '-- origin https://github.com/acme/web',
   api: 'getQueue --include',
   'auth login': '--with-token',
-  'guard check': '',
-  'auth status': '',
-  doctor: '',
 }
 
 const commandOf = (line: string): string =>
   askingCommands.findLast(command => `${line} `.startsWith(`${command} `)) ?? line
 
-/** What is typed behind the name of each command. */
+/** What is typed behind the name of each command; nothing, where that is enough. */
 export const askingLines: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(askingCommands.map(command => [command, ''])),
   ...Object.fromEntries(
     operationExamples.map(({ line }) => [commandOf(line), line.slice(commandOf(line).length).trim()]),
   ),
