@@ -1,5 +1,4 @@
-import { get, getString, type Json, type JsonObject } from '../base/json.ts'
-import { isSameLogin } from '../values/login.ts'
+import { get, type Json, type JsonObject } from '../base/json.ts'
 import type { OutputFormat } from './output-formats.ts'
 import type { StyledLine } from './styled-text.ts'
 
@@ -76,113 +75,115 @@ export const singleRecord = (record: JsonObject): Pick<Result, 'records' | 'docu
 /** Returns a text as a result: it is printed unchanged in every format. */
 export const rawText = (raw: Uint8Array): Result => ({ records: [], columns: [], raw })
 
-/**
- * Every field that has a column: of records, and of rows that are made for a table. Without a title, the heading is its name
- * in capitals; without a format, it is plain.
- */
+const plain = { format: 'plain' } as const
+const pr = { format: 'pr' } as const
+const id = { format: 'id' } as const
+const state = { format: 'state' } as const
+const time = { format: 'time' } as const
+const number = { format: 'number' } as const
+const text = { format: 'text' } as const
+const prose = { format: 'prose' } as const
+
+/** Every field that has a column: of records, and of rows that are made for a table. The usual title is its name in capitals. */
 export const fieldColumns = {
-  actor: {},
-  after: { format: 'state' },
-  again: {},
-  at: {},
-  before: {},
-  beforeOf: { format: 'number' },
-  bisection: {},
-  branch: { format: 'id' },
-  by: {},
-  changed: {},
-  check: { format: 'id' },
-  codeowners: { title: 'OWNERS' },
-  cycleConclusion: { title: 'CONCLUSION', format: 'state' },
-  delivery: {},
-  depth: { format: 'number' },
-  did: { title: 'RESULT' },
-  elapsedSeconds: { title: 'SECONDS', format: 'number' },
-  endedAt: { title: 'ENDED', format: 'time' },
-  failed: { title: 'FAILED 1H', format: 'number' },
-  failing: { format: 'number' },
-  failingChecks: {},
-  failure_rate_last_7d: { title: 'RATE 7D', format: 'number' },
-  field: {},
-  file: {},
-  file_path: { title: 'FILE' },
-  fix: {},
-  found: {},
-  from: {},
-  group: { title: '', format: 'id' },
-  hook: { format: 'id' },
-  html_url: { title: 'LINK' },
-  id: { format: 'id' },
-  isCurrentlySubmittedToQueue: { title: 'SUBMITTED' },
-  key: {},
-  kind: {},
-  label: { title: 'MEASURE', format: 'text' },
-  labels: {},
-  line: { format: 'prose' },
-  live: { format: 'prose' },
-  max: { format: 'number' },
-  mayBeMerged: {},
-  measure: { format: 'id' },
-  merged: { title: 'MERGED 1H', format: 'number' },
-  message: { format: 'prose' },
-  mode: {},
-  name: {},
-  notReady: { format: 'number' },
-  of: { format: 'number' },
-  ofUnit: {},
-  ok: {},
-  origin: {},
-  outcome: {},
-  owner: {},
-  position: { format: 'number' },
-  pr: { format: 'pr' },
-  prAuthor: { title: 'AUTHOR' },
-  priorityName: { title: 'PRIORITY' },
-  priorityValue: { title: 'VALUE', format: 'number' },
-  prNumber: { title: 'PR', format: 'pr' },
-  profile: { format: 'id' },
-  prTitle: { title: 'TITLE', format: 'text' },
-  pull_requests_impacted_last_7d: { title: 'PRS 7D', format: 'number' },
-  quarantine_setting: { title: 'SETTING' },
-  quarantined: {},
-  reason: {},
-  repo: { title: 'REPOSITORY', format: 'id' },
-  result: {},
-  run: { title: 'TEST RUN', format: 'id' },
-  selected: {},
-  series: { format: 'prose' },
-  serviceReason: {},
-  setting: { format: 'id' },
-  shown: { title: 'VALUE', format: 'id' },
-  shownBefore: { title: 'BEFORE', format: 'id' },
-  since: {},
-  source: {},
-  stacked: {},
-  state: { format: 'state' },
-  stateChangedAt: { title: 'SINCE', format: 'time' },
-  status: { format: 'state' },
-  'status.reason': { title: 'REASON' },
-  'status.value': { title: 'STATUS', format: 'state' },
-  status_last_updated_at: { title: 'SINCE', format: 'time' },
-  summary: { title: 'REASON', format: 'prose' },
-  targetBranch: { title: 'BRANCH', format: 'id' },
-  test_case_id: { title: 'ID', format: 'id' },
-  'test.codeowners': { title: 'OWNERS' },
-  'test.failure_rate_last_7d': { title: 'RATE 7D', format: 'number' },
-  'test.id': { title: 'ID', format: 'id' },
-  'test.variant': { title: 'VARIANT' },
-  testing: { format: 'number' },
-  testingDurationMs: { title: 'MS', format: 'number' },
-  testRunId: { title: 'TEST RUN', format: 'id' },
-  'ticket.html_url': { title: 'TICKET' },
-  timestamp: { title: 'WHEN', format: 'time' },
-  to: { format: 'state' },
-  unit: {},
-  url: {},
-  value: {},
-  variant: {},
-  verdict: { format: 'state' },
-  would: { format: 'prose' },
+  actor: plain,
+  after: state,
+  again: plain,
+  at: plain,
+  before: plain,
+  beforeOf: number,
+  bisection: plain,
+  branch: id,
+  by: plain,
+  changed: plain,
+  check: id,
+  codeowners: { title: 'OWNERS', ...plain },
+  cycleConclusion: { title: 'CONCLUSION', ...state },
+  delivery: plain,
+  depth: number,
+  did: { title: 'RESULT', ...plain },
+  elapsedSeconds: { title: 'SECONDS', ...number },
+  endedAt: { title: 'ENDED', ...time },
+  failed: { title: 'FAILED 1H', ...number },
+  failing: number,
+  failingChecks: plain,
+  failure_rate_last_7d: { title: 'RATE 7D', ...number },
+  field: plain,
+  file: plain,
+  file_path: { title: 'FILE', ...plain },
+  fix: plain,
+  found: plain,
+  from: plain,
+  group: { title: '', ...id },
+  hook: id,
+  html_url: { title: 'LINK', ...plain },
+  id: id,
+  isCurrentlySubmittedToQueue: { title: 'SUBMITTED', ...plain },
+  key: plain,
+  kind: plain,
+  label: { title: 'MEASURE', ...text },
+  labels: plain,
+  line: prose,
+  live: prose,
+  max: number,
+  mayBeMerged: plain,
+  measure: id,
+  merged: { title: 'MERGED 1H', ...number },
+  message: prose,
+  mode: plain,
+  name: plain,
+  notReady: number,
+  of: number,
+  ofUnit: plain,
+  ok: plain,
+  origin: plain,
+  outcome: plain,
+  owner: plain,
+  position: number,
+  pr: pr,
+  prAuthor: { title: 'AUTHOR', ...plain },
+  priorityName: { title: 'PRIORITY', ...plain },
+  priorityValue: { title: 'VALUE', ...number },
+  prNumber: { title: 'PR', ...pr },
+  profile: id,
+  prTitle: { title: 'TITLE', ...text },
+  pull_requests_impacted_last_7d: { title: 'PRS 7D', ...number },
+  quarantine_setting: { title: 'SETTING', ...plain },
+  quarantined: plain,
+  reason: plain,
+  repo: { title: 'REPOSITORY', ...id },
+  result: plain,
+  run: { title: 'TEST RUN', ...id },
+  selected: plain,
+  series: prose,
+  serviceReason: plain,
+  setting: id,
+  shown: { title: 'VALUE', ...id },
+  shownBefore: { title: 'BEFORE', ...id },
+  since: plain,
+  source: plain,
+  stacked: plain,
+  state: state,
+  stateChangedAt: { title: 'SINCE', ...time },
+  status: state,
+  'status.reason': { title: 'REASON', ...plain },
+  'status.value': { title: 'STATUS', ...state },
+  status_last_updated_at: { title: 'SINCE', ...time },
+  summary: { title: 'REASON', ...prose },
+  targetBranch: { title: 'BRANCH', ...id },
+  test_case_id: { title: 'ID', ...id },
+  testing: number,
+  testingDurationMs: { title: 'MS', ...number },
+  testRunId: { title: 'TEST RUN', ...id },
+  'ticket.html_url': { title: 'TICKET', ...plain },
+  timestamp: { title: 'WHEN', ...time },
+  to: state,
+  unit: plain,
+  url: plain,
+  value: plain,
+  variant: plain,
+  verdict: state,
+  would: prose,
 } as const satisfies Readonly<Record<string, Partial<Column>>>
 
 export type Field = keyof typeof fieldColumns
@@ -190,7 +191,6 @@ export type Field = keyof typeof fieldColumns
 export const column = (path: Field, options: Partial<Column> = {}): Column => ({
   title: nameInCapitals(path),
   path,
-  format: 'plain',
   ...fieldColumns[path],
   ...options,
 })
@@ -214,26 +214,6 @@ const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
 export const cellsOf = (shown: readonly Column[], row: JsonObject): readonly (Json | undefined)[] =>
   shown.map(column => cellOf(column, row))
 
-/** Returns columns as a person reads them: a time is how long ago it was. */
-export const withAges = (shown: readonly Column[]): readonly Column[] =>
-  shown.map(column => (column.format === 'time' ? { ...column, title: 'AGO', format: 'age' } : column))
-
-/** Returns columns of which those of pull requests link to their pages. */
-export const withLinks = (shown: readonly Column[], urlOf: (pr: number) => string): readonly Column[] =>
-  shown.map(column =>
-    column.format === 'pr'
-      ? { ...column, link: value => (typeof value === 'number' ? urlOf(value) : undefined) }
-      : column,
-  )
-
-/** Returns columns that begin with `*` for the pull requests of a user; the same ones without a user. */
-export function withMark(shown: readonly Column[], user: string | undefined): readonly Column[] {
-  if (user === undefined) return shown
-  const show = (row: JsonObject) => (isSameLogin(getString(row, 'prAuthor'), user) ? '*' : '')
-  // Left out where no row has it, and never because of the width.
-  return [{ title: '', path: 'prAuthor', format: 'id', priority: 0, show }, ...shown]
-}
-
 /** A row of a table about one thing. */
 export type Fact = readonly [field: string, value: Json]
 
@@ -256,26 +236,6 @@ export const placeColumns = columns(
 /** Returns the columns of rows, which also say where the pull request is, except in a document. */
 export const withPlaceColumns = (own: readonly Column[], format: OutputFormat): readonly Column[] =>
   format.isForDocuments ? own : [...own, ...placeColumns]
-
-/** The columns of a table of pull requests on a terminal. */
-export const pullRequestColumns = columns(
-  'prNumber',
-  'state',
-  ['stateChangedAt', { title: 'FOR', format: 'age', priority: 1 }],
-  ['priorityName', { priority: 2, usual: 'medium' }],
-  ['prAuthor', { priority: 3 }],
-  'prTitle',
-)
-
-/** The same where pull requests may have merged or left: when their state began. */
-export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(column =>
-  column.title === 'FOR' ? { ...column, title: 'AGO' } : column,
-)
-
-export const pullRequestCsvColumns: readonly Column[] =
-  'prNumber state stateChangedAt prAuthor priorityName prTitle'
-    .split(' ')
-    .map(path => ({ title: path, path, format: 'plain', csvName: path }))
 
 export interface Writer {
   write(text: string | Uint8Array): Promise<void>

@@ -116,11 +116,11 @@ const toRecord = (
 const matchColumns = columns(
   ['name', { title: 'TEST' }],
   'verdict',
-  'test.failure_rate_last_7d',
-  'test.codeowners',
+  ['failure_rate_last_7d', { path: 'test.failure_rate_last_7d' }],
+  ['codeowners', { path: 'test.codeowners' }],
   'file',
-  'test.id',
-  'test.variant',
+  ['id', { path: 'test.id' }],
+  ['variant', { path: 'test.variant' }],
 )
 
 /** The columns on a terminal: a file and an ID are shown in full or not at all. */

@@ -12,7 +12,8 @@ import {
   queueOrPullRequest,
   setOf,
 } from '../../command/values.ts'
-import { columns, placeColumns, withAges, withLinks, withPlaceColumns } from '../../output/view.ts'
+import { withAges, withLinks } from '../../output/pull-request-columns.ts'
+import { columns, placeColumns, withPlaceColumns } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'
 import { urlOfPullRequest } from '../../values/pull-request.ts'
 import { type Queue, queueName } from '../../values/repository.ts'

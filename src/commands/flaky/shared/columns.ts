@@ -1,6 +1,6 @@
 import { get, getString, type JsonObject } from '../../../base/json.ts'
 import type { RateFormat } from '../../../domain/failure-rates.ts'
-import { type Column, column, columns, type Field } from '../../../output/view.ts'
+import { type Column, column, columns } from '../../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */
 export function testTitle(test: JsonObject): string | undefined {
@@ -16,8 +16,8 @@ export const nameColumn = column('name', {
   show: testTitle,
 })
 
-export const rateColumn = (rates: RateFormat, path: Field = 'failure_rate_last_7d'): Column =>
-  column(path, { show: row => rates.format(row, path) })
+export const rateColumn = (rates: RateFormat, path = 'failure_rate_last_7d'): Column =>
+  column('failure_rate_last_7d', { path, show: row => rates.format(row, path) })
 
 export const ownerColumn = column('codeowners', { title: 'OWNER', priority: 3, yieldsToText: true })
 

@@ -19,15 +19,9 @@ import { eventsOf, stateOfEvent } from '../../../domain/timeline.ts'
 import { describeEstimate, readEstimate } from '../../../explain/estimate.ts'
 import { orUnknownReason } from '../../../explain/findings.ts'
 import { readinessFindings } from '../../../explain/readiness.ts'
+import { anyPullRequestColumns, withAges, withLinks } from '../../../output/pull-request-columns.ts'
 import { factLines, linkSpan, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import {
-  anyPullRequestColumns,
-  columns,
-  type Result,
-  withAges,
-  withLinks,
-  withPlaceColumns,
-} from '../../../output/view.ts'
+import { columns, type Result, withPlaceColumns } from '../../../output/view.ts'
 import { describeSince, formatOrdinal, shorten } from '../../../values/format.ts'
 import { type PullRequest, placeFieldsOf, urlOfPullRequest } from '../../../values/pull-request.ts'
 import type { Queue } from '../../../values/repository.ts'
