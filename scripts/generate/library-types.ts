@@ -144,9 +144,9 @@ function declareOptions([method, operation]: Method): string {
 }
 
 function resultType(operation: Operation): string {
-  const { response, document, recovery, decoder } = operation
+  const { response, document, change, decoder } = operation
   const record = (document ?? response)?.name
-  if (recovery !== undefined) return record === undefined ? 'Receipt' : `${record} | Receipt`
+  if (change !== undefined) return record === undefined ? 'Receipt' : `${record} | Receipt`
   if (record === undefined) return 'ServiceStatus'
   return decoder.expects === 'text' ? `readonly ${record}[]` : record
 }

@@ -79,7 +79,7 @@ function outcomeTextOf({ readBack, replay }: WriteRecovery): string {
 const renderOperations = ({ commands }: ProgramHelp): string =>
   renderTable(
     ['operation', 'method', 'effect', 'without a response', 'command'],
-    operations.map(({ route, recovery, isHostedOnly = false }) => {
+    operations.map(({ route, change, isHostedOnly = false }) => {
       const name = operationName(route)
       // The command that is the operation, or else the first that begins with it.
       const sender =
@@ -88,8 +88,8 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
       return [
         code(name),
         operationMethod(route),
-        `${recovery === undefined ? 'read' : 'change'}${isHostedOnly ? ', hosted service only' : ''}`,
-        recovery === undefined ? 'retried' : outcomeTextOf(recovery),
+        `${change === undefined ? 'read' : 'change'}${isHostedOnly ? ', hosted service only' : ''}`,
+        change === undefined ? 'retried' : outcomeTextOf(change.recovery),
         sender === undefined ? '' : code(`mergeq ${sender.command}`),
       ]
     }),

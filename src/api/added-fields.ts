@@ -3,7 +3,7 @@ import { usageError } from '../base/errors.ts'
 import { type Json, scanJson } from '../base/json.ts'
 import { requireExactNumbers } from '../values/types.ts'
 import type { Operation } from './operation.ts'
-import type { Param } from './params.ts'
+import { type Param, pullRequestNumber } from './params.ts'
 
 /** A value at a path of the body, set last: it replaces what a param sends there. */
 export interface BodyOverride {
@@ -30,8 +30,8 @@ const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
 
 /** Whether a body always has the param, so that overrides must not set it: what a request is about, and what it needs. */
-export const isAlwaysSent = (name: string, { required = false }: Param<unknown>): boolean =>
-  required || name === 'pr'
+export const isAlwaysSent = ({ required = false, type }: Param<unknown>): boolean =>
+  required || type === pullRequestNumber
 
 /**
  * Throws a usage error for a path that is given twice, or that a param sets already.

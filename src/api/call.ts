@@ -5,7 +5,7 @@ import { anyOperation, type Operation } from './operation.ts'
 import type { Params, ParamValues } from './params.ts'
 import type { Delivery } from './receipts.ts'
 import { buildRequest, type Request } from './request.ts'
-import { type Resource, resourceOf, withSubject } from './resource.ts'
+import { type Resource, withSubject } from './resource.ts'
 import type { DecodedResponse } from './response.ts'
 import { type Exchange, type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
@@ -54,7 +54,7 @@ export async function callOperation<P extends Params>(
     )
   } catch (error) {
     const fitting = await fallbackOf(client, operation, values, error).catch(failure => {
-      throw isMergeqError(failure) ? withSubject(failure, resourceOf(values)) : failure
+      throw isMergeqError(failure) ? withSubject(failure, values) : failure
     })
     return callOperation(client, operation, fitting, options)
   }
@@ -64,7 +64,7 @@ export async function callOperation<P extends Params>(
     ...outcome,
     response,
     operation: anyOperation(operation),
-    resource: resourceOf(values),
+    resource: values,
     params: values,
   }
 }
@@ -107,12 +107,12 @@ async function settle(
   failure: MergeqError,
   { limits = {}, head }: CallOptions,
 ): Promise<Settled> {
-  const { recovery } = request.called
+  const { change } = request.called
   const { sentState, sentAt, status } = failure.details
-  const mayBeQueued = status === 409 && recovery?.readBack?.rule === 'submit'
-  if (recovery !== undefined && (sentState === 'ambiguous' || mayBeQueued)) {
+  const mayBeQueued = status === 409 && change?.isSubmission === true
+  if (change !== undefined && (sentState === 'ambiguous' || mayBeQueued)) {
     const { recoverWrite, requireQueued } = await import('./recovery.ts')
-    const write = { client, request, recovery, failure, limits, head }
+    const write = { client, request, recovery: change.recovery, failure, limits, head }
     return mayBeQueued ? requireQueued(write) : { ...(await recoverWrite(write)), sentAt }
   }
   if (sentState === 'not-sent') {

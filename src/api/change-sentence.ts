@@ -10,12 +10,12 @@ interface ChangeSubject extends Resource {
 
 /** Returns the sentence about a change, without a full stop: what it would do (`before`), or what it did (`after`). */
 export function changeSentence(
-  { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
+  { route, change }: Pick<Operation, 'route' | 'change'>,
   subject: ChangeSubject,
   when: 'before' | 'after' = 'after',
 ): string {
   const { repo, targetBranch, testId, ticket } = subject
-  if (recovery?.sentence === undefined || repo === undefined) throw new Error(`${route} has no sentence`)
+  if (change?.sentence === undefined || repo === undefined) throw new Error(`${route} has no sentence`)
   const names: Readonly<Record<string, string | undefined>> = {
     pr: pullRequestName(subject),
     queue: targetBranch && `the queue for ${queueName({ repo, targetBranch })}`,
@@ -23,5 +23,5 @@ export function changeSentence(
     test: testId,
     ticket,
   }
-  return recovery.sentence[when].replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '')
+  return change.sentence[when].replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '')
 }

@@ -215,12 +215,12 @@ function subjectOf({ called, resource: { pr, head, repo, targetBranch } }: Reque
 
 /** Returns that a change was not made, `#7 was not submitted`; undefined where it is not known to what. */
 export function changeNotMade(request: Request): string | undefined {
-  const { recovery } = request.called
+  const { change } = request.called
   const { name, place } = subjectOf(request)
-  const subject = name ?? (recovery?.ofQueue === true ? place : '')
-  return recovery?.done === undefined || subject === ''
+  const subject = name ?? (change?.isOfQueue === true ? place : '')
+  return change?.done === undefined || subject === ''
     ? undefined
-    : `${subject.charAt(0).toUpperCase()}${subject.slice(1)} was not ${recovery.done}`
+    : `${subject.charAt(0).toUpperCase()}${subject.slice(1)} was not ${change.done}`
 }
 
 /** Returns an error that says first which change was not made; that of another request stays the same. */

@@ -6,7 +6,7 @@ import { callOperation } from './call.ts'
 import type { EmptyListHint, List, ListResult } from './list-operation.ts'
 import type { Operation } from './operation.ts'
 import type { NameOf, Params, ParamValues } from './params.ts'
-import { resourceOf } from './resource.ts'
+import type { Resource } from './resource.ts'
 import { type DecodedResponse, readPageToken, readTotal } from './response.ts'
 import type { ServiceClient } from './service-client.ts'
 import { serviceStart } from './service-time.ts'
@@ -285,7 +285,7 @@ export async function rangeEnd<P extends Params>(
   { pages }: Pick<Operation<P>, 'pages'>,
   values: ParamValues<P>,
 ): Promise<number> {
-  const { repo, targetBranch } = resourceOf(values)
+  const { repo, targetBranch }: Resource = values
   const hasOffsets = pages !== undefined && 'total' in pages.end
   if (!hasOffsets || repo === undefined || targetBranch === undefined) return serviceStart(client)
   const { getQueue } = await import('./operations/queues.ts')

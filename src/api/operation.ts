@@ -16,27 +16,34 @@ export interface ReadBack {
   readonly rule: RecoveryRule
 }
 
-/** What happens when a change gets no response. */
+/** How to find out what became of a change without a response (docs/reference/network.md, "Write recovery"). */
 export interface WriteRecovery {
-  /** What messages call one such change: `cancellation`; `request` where it is not known. */
-  readonly change?: string
-  /** What it does to its pull request or queue, in messages: `cancelled`; left out where it is not known. */
-  readonly done?: string
-  /**
-   * The sentence about one such change, as a question or plan begins and as it was made; `{pr}` and `{queue}` are its
-   * pull request and queue. Left out where it is not known.
-   */
-  readonly sentence?: Readonly<Record<'before' | 'after', string>>
-  /** Whether a pull request that nobody named, but that the checkout gives, is changed without a question. */
-  readonly actsOnGuess?: boolean
   /** Left out where no operation shows the change. */
   readonly readBack?: ReadBack
   /** When the same bytes may be sent again. */
   readonly replay: 'if-not-applied' | 'without-reading' | 'never'
   /** The response to a change that was already made; for a replay it proves nothing. */
-  readonly alreadyAppliedStatus?: number
-  /** Whether the change is about a queue itself. */
-  readonly ofQueue?: boolean
+  readonly alreadyAppliedStatus?: number | undefined
+}
+
+/** What an operation changes, and what is said of it; the words are left out where they are not known. */
+export interface Change {
+  /** What messages call one such change: `cancellation`. */
+  readonly noun?: string
+  /** What it does to its pull request or queue, in messages: `cancelled`. */
+  readonly done?: string
+  /**
+   * The sentence about one such change, as a question or plan begins and as it was made; `{pr}` and `{queue}` are its
+   * pull request and queue.
+   */
+  readonly sentence?: Readonly<Record<'before' | 'after', string>>
+  /** Whether it is about a queue itself. */
+  readonly isOfQueue?: boolean
+  /** Whether it submits a pull request, which may be in the queue already. */
+  readonly isSubmission?: boolean
+  /** Whether a pull request that nobody named, but that the checkout gives, is changed without a question. */
+  readonly actsOnGuess?: boolean
+  readonly recovery: WriteRecovery
 }
 
 /** The words of an operation in errors about its responses, where the general words do not fit. */
@@ -51,37 +58,15 @@ export interface OperationErrors {
   hint?(status: number): string | undefined
 }
 
-/**
- * An operation of the service: how it is requested, how its response is read, and what command line and library add
- * to it alike, such as filters and a limit.
- */
-export interface Operation<P extends Params = Params, R extends Route = Route> {
+interface OperationRequest<P extends Params, R extends Route> {
   readonly route: R
-  /** What a call does, for the documentation of the library: a sentence. */
-  readonly summary: string
   readonly params: P
-  /** How to find out the outcome of a change without a response; left out for a read. */
-  readonly recovery?: WriteRecovery
-  readonly decoder: ResponseDecoder
-  /** The records of a response; left out where the service responds with nothing. */
-  readonly response?: RecordType
-  /** The document of a response, where the records are only a part of it. */
-  readonly document?: RecordType
-  readonly errors?: OperationErrors
-  /** Whether only the hosted service is known to have it (docs/reference/service.md, "Hosted service only"). */
-  readonly isHostedOnly?: boolean
   /** Whether requests have no token. */
   readonly isPublic?: boolean
-  /** How it is read page by page; left out for an operation that is no list. */
-  readonly pages?: Pages
   /** Pairs of params of which a request has at most one each. */
   readonly exclusive?: readonly (readonly [string, string])[]
-  /** Throws a `bad-answer` error for a response that is about something else than the request. */
-  checkResponse?(response: DecodedResponse, resource: Resource): void
   /** Throws a usage error for values that are not enough; `hasOverrides`: other fields of the body were given. */
   check?(values: ParamValues<P>, hasOverrides: boolean, nameOf: NameOf): void
-  /** Returns a response without what the service cannot leave out. */
-  adaptResponse?(response: DecodedResponse, values: ParamValues<P>): DecodedResponse
   /**
    * Returns values to send instead when the body is too large for the limit of docs/reference/service.md,
    * "Limits", or for the service (413), and a warning about them. May throw an error that says more than the
@@ -91,6 +76,33 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
     values: ParamValues<P>,
     failure: MergeqError,
   ): { readonly values: ParamValues<P>; readonly warning: string } | undefined
+}
+
+interface OperationResponse<P extends Params> {
+  readonly decoder: ResponseDecoder
+  /** How it is read page by page; left out for an operation that is no list. */
+  readonly pages?: Pages
+  /** The records of a response; left out where the service responds with nothing. */
+  readonly response?: RecordType
+  /** The document of a response, where the records are only a part of it. */
+  readonly document?: RecordType
+  /** Throws a `bad-answer` error for a response that is about something else than the request. */
+  checkResponse?(response: DecodedResponse, resource: Resource): void
+  /** Returns a response without what the service cannot leave out. */
+  adaptResponse?(response: DecodedResponse, values: ParamValues<P>): DecodedResponse
+  readonly errors?: OperationErrors
+}
+
+/** An operation of the service: its request, its response, and what it changes; `ListOperation` adds filters and a limit. */
+export interface Operation<P extends Params = Params, R extends Route = Route>
+  extends OperationRequest<P, R>,
+    OperationResponse<P> {
+  /** What a call does, for the documentation of the library: a sentence. */
+  readonly summary: string
+  /** Whether only the hosted service is known to have it (docs/reference/service.md, "Hosted service only"). */
+  readonly isHostedOnly?: boolean
+  /** Left out for a read. */
+  readonly change?: Change
 }
 
 /** Defines an operation; the params of its functions are typed from its own `params`. */
@@ -118,7 +130,7 @@ export function anyOperation(operation: Operation): Operation {
   return operation
 }
 
-export const isChange = ({ recovery }: Pick<Operation, 'recovery'>): boolean => recovery !== undefined
+export const isChange = ({ change }: Pick<Operation, 'change'>): boolean => change !== undefined
 
 /** The operation's name: its path without the leading slash (`submitPullRequest`). */
 export const operationName = (route: Route): string => route.slice(route.indexOf('/') + 1)

@@ -1,5 +1,6 @@
 import type { EncodedJson, Json } from '../base/json.ts'
-import { branch, repository, type Type } from '../values/types.ts'
+import { maxPullRequestNumber } from '../values/pull-request.ts'
+import { branch, integer, repository, type Type } from '../values/types.ts'
 
 /**
  * Where a param is in the request: the whole body or query, a path in the body, or a header that replaces the token
@@ -34,6 +35,8 @@ export interface Param<T> {
   readonly location?: ParamLocation
   /** Whether the service refuses a request without it (docs/reference/service.md, "Operations"). */
   readonly required?: boolean
+  /** Whether the service takes a number as text, too (docs/reference/service.md, "setImpactedTargets"). */
+  readonly takesText?: boolean
   /** The setting that gives the value where no option does. */
   readonly setting?: ParamSetting
   /** The only sources that give the setting, where other sources would give what nobody asked for. */
@@ -58,10 +61,6 @@ export type ParamValues<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalKeys<P>>]: ParamValue<P[K]>
 } & { readonly [K in OptionalKeys<P>]?: ParamValue<P[K]> }
 
-/** The values of these params among others. */
-export const valuesOfParams = <P extends Params>(params: P, values: ParamValues<P>): ParamValues<P> =>
-  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(params, name))) as ParamValues<P>
-
 type ParamDetails<T> = Omit<Param<T>, 'type' | 'summary' | 'required'>
 
 /** A param that may be left out. */
@@ -77,6 +76,12 @@ export const requiredParam = <T>(
   summary: string,
   details: ParamDetails<T> = {},
 ): Param<T> => ({ type, summary, required: true, ...details })
+
+/** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
+export const pullRequestNumber: Type<number> = {
+  ...integer(0, maxPullRequestNumber),
+  declaration: 'PullRequestReference',
+}
 
 /** The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields"). */
 export const queueParams = {

@@ -42,7 +42,7 @@ function wasSubmitted(delivery: Delivery, wasQueued: boolean): boolean | null {
 
 /** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
 export function createReceipt(
-  route: Operation['route'],
+  { route, change }: Pick<Operation, 'route' | 'change'>,
   resource: Resource,
   delivery: Delivery,
   failure?: MergeqError,
@@ -51,15 +51,15 @@ export function createReceipt(
   const { repo, targetBranch, pr, testId, ticket, targets } = resource
   return {
     operation: operationName(route),
-    ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
-    ...(targetBranch === undefined ? {} : { targetBranch }),
-    ...(pr === undefined ? {} : { pr }),
-    ...(testId === undefined ? {} : { testId }),
-    ...(ticket === undefined ? {} : { ticket }),
-    ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
+    ...(repo !== undefined && { repo: repositoryName(repo) }),
+    ...(targetBranch !== undefined && { targetBranch }),
+    ...(pr !== undefined && { pr }),
+    ...(testId !== undefined && { testId }),
+    ...(ticket !== undefined && { ticket }),
+    ...(targets !== undefined && { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
     ok: failure === undefined,
     delivery,
-    ...(operationName(route) === 'submitPullRequest' ? { submitted: wasSubmitted(delivery, wasQueued) } : {}),
-    ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
+    ...(change?.isSubmission === true && { submitted: wasSubmitted(delivery, wasQueued) }),
+    ...(failure !== undefined && { exit: failure.exit, message: failure.message }),
   }
 }

@@ -73,7 +73,7 @@ export async function recoverWrite(sent: UnconfirmedWrite): Promise<Recovered> {
  */
 export function interruptedChangeError(
   failure: MergeqError,
-  { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
+  { route, change }: Pick<Operation, 'route' | 'change'>,
   resources: readonly Resource[],
   advice: Advice,
 ): MergeqError {
@@ -83,9 +83,9 @@ export function interruptedChangeError(
   })
   const commands = advice.toInspect(resources)
   const isSingle = resources.length === 1
-  const { change = 'request' } = recovery ?? {}
-  const of = change === 'request' ? 'for' : 'of'
-  const what = `The ${change}${isSingle ? '' : 's'}${names.length === 0 ? '' : ` ${of} ${joinList(names)}`}`
+  const { noun = 'request' } = change ?? {}
+  const of = change?.noun === undefined ? 'for' : 'of'
+  const what = `The ${noun}${isSingle ? '' : 's'}${names.length === 0 ? '' : ` ${of} ${joinList(names)}`}`
   const state = isSingle ? 'was in progress' : 'were in progress'
   const separator = commands.length > 1 ? '\n' : ' '
   const list = commands.length === 0 ? '.' : `:${separator}${commands.join('\n')}`

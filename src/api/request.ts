@@ -7,7 +7,7 @@ import { addedFields, type BodyOverride } from './added-fields.ts'
 import { maxBodySize, maxResponseSize } from './limits.ts'
 import { isChange, type Operation, operationMethod, operationName } from './operation.ts'
 import type { EncodedValue, ParamLocation, Params, ParamValues } from './params.ts'
-import { type Resource, resourceOf } from './resource.ts'
+import type { Resource } from './resource.ts'
 import type { ServiceClient } from './service-client.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
@@ -55,10 +55,10 @@ export async function buildRequest(
     url: `${await settings.require('baseUrl')}/${operation}${query.size === 0 ? '' : `?${query}`}`,
     credential,
     isChange: isChange(called),
-    resource: resourceOf(params),
+    resource: params,
     maxResponseSize: decoder.maxBytes ?? maxResponseSize,
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body }),
+    ...(body !== undefined && { body }),
   }
   await logOrigins(client)
   if (body !== undefined && body.bytes > maxBodySize) {

@@ -1,8 +1,11 @@
 import { extendError, type MergeqError } from '../base/errors.ts'
 import { type Repository, repositoryName } from '../values/repository.ts'
-import type { Params, ParamValues } from './params.ts'
 
-/** The queue, pull request or test that a request is about, as far as its params or its body name it. */
+/**
+ * The queue, pull request or test that a request is about, as far as its params name it. Confirmations, reads, receipts
+ * and messages name this resource; nothing else in a body may name another (docs/reference/cli.md, "Fields that mergeq
+ * does not know").
+ */
 export interface Resource {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
@@ -16,12 +19,6 @@ export interface Resource {
   readonly forkedRun?: string | undefined
 }
 
-/**
- * What a request is about, as its params name it. Confirmations, reads, receipts and messages name this resource;
- * nothing else in a body may name another (docs/reference/cli.md, "Fields that mergeq does not know").
- */
-export const resourceOf = (params: ParamValues<Params>): Resource => params
-
 /** Returns an error with what it is about; not one that every other request would have, too. */
 export function withSubject(failure: MergeqError, { repo, targetBranch, pr }: Resource): MergeqError {
   const { kind, details } = failure
@@ -29,7 +26,7 @@ export function withSubject(failure: MergeqError, { repo, targetBranch, pr }: Re
   if (isOfAll || details.repo !== undefined || repo === undefined) return failure
   return extendError(failure, {
     repo: repositoryName(repo),
-    ...(targetBranch === undefined ? {} : { targetBranch }),
-    ...(pr === undefined ? {} : { pr }),
+    ...(targetBranch !== undefined && { targetBranch }),
+    ...(pr !== undefined && { pr }),
   })
 }

@@ -46,7 +46,7 @@ const mayNameOnInput = ({ host }: Cli, args: ParsedArgs): boolean =>
 
 /** Asks whether to change a pull request that was guessed; throws a usage error where nobody can be asked. */
 async function confirmGuess(cli: Cli, operation: Operation | undefined, guessed: PullRequest): Promise<void> {
-  if (operation?.recovery?.actsOnGuess === true) {
+  if (operation?.change?.actsOnGuess === true) {
     // The sentence about another change names it.
     if (cli.time !== undefined)
       await cli.logger.info(

@@ -40,7 +40,7 @@ export async function printRequests<P extends Params>(
   all: readonly ParamValues<P>[],
 ): Promise<number> {
   const { host } = cli
-  const isSentence = saysChanges(cli) && operation.recovery?.sentence !== undefined
+  const isSentence = saysChanges(cli) && operation.change?.sentence !== undefined
   for (const values of all) {
     const request = await prepareRequest(cli.client(), operation, values)
     const change = isSentence ? changeSentence(operation, values, 'before') : ''

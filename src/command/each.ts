@@ -138,10 +138,10 @@ async function errorsOf(
 type Progress = 'Done' | 'Failed' | 'In progress' | 'Not sent'
 
 /** A request that a signal interrupted had been sent if it is a read, or if the error has a delivery. */
-function progressOf({ recovery }: Operation, result: RequestResult | undefined): Progress {
+function progressOf({ change }: Operation, result: RequestResult | undefined): Progress {
   if (result === undefined) return 'Not sent'
   if (result.failure?.kind !== 'interrupted') return result.failure === undefined ? 'Done' : 'Failed'
-  const wasSent = recovery === undefined || result.failure.details.delivery !== undefined
+  const wasSent = change === undefined || result.failure.details.delivery !== undefined
   return wasSent ? 'In progress' : 'Not sent'
 }
 
@@ -172,7 +172,7 @@ async function interruptionOf(
   const isInFlight = (_: unknown, index: number) => progressOf(operation, results[index]) === 'In progress'
   const [first] = results.filter(isInFlight)
   const inFlight = resources.filter(isInFlight)
-  if (operation.recovery === undefined || inFlight.length < 2) return first?.failure
+  if (operation.change === undefined || inFlight.length < 2) return first?.failure
   const { interruptedChangeError } = await import('../api/recovery.ts')
   return interruptedChangeError(
     new MergeqError('interrupted', toMergeqError(host.interrupted.reason).message, {

@@ -36,7 +36,7 @@ export async function explainMissingQueue(cli: Cli, failure: MergeqError): Promi
   const operation: Operation | undefined = serviceOperations.find(
     ({ route }) => operationName(route) === name,
   )
-  const makesQueue = operation?.recovery?.ofQueue === true && operation.errors?.makesSubject === true
+  const makesQueue = operation?.change?.isOfQueue === true && operation.errors?.makesSubject === true
   if (repo === undefined || targetBranch === undefined || makesQueue) return failure
   const place = { repo: parseRepository(repo), targetBranch }
   const sentence = describeMissingQueue(place)

@@ -155,14 +155,14 @@ export const forOne = <T extends Resource>(
 /** A change that was sent and failed has a receipt; `api --include` prints the response. */
 async function printFailure(
   { printer, options }: Cli,
-  { route }: Operation,
+  operation: Operation,
   resource: Resource,
   failure: MergeqError,
 ): Promise<void> {
   const { delivery, rawResponse } = failure.details
   if (rawResponse !== undefined && options.fields.length === 0) await printer.add(rawText(rawResponse))
   else if (delivery !== undefined)
-    await printer.add(receipt(createReceipt(route, resource, delivery, failure), ''))
+    await printer.add(receipt(createReceipt(operation, resource, delivery, failure), ''))
 }
 
 const receipt = (record: JsonObject, sentence: string): Result => ({
@@ -182,7 +182,7 @@ export function show(sent: CallResult | Printed, shown: ShownParts = {}): Result
   const { response, operation, resource, delivery, wasQueued } = sent
   const sentence = typeof shown === 'string' ? shown : undefined
   if (response.document === undefined)
-    return receipt(createReceipt(operation.route, resource, delivery, undefined, wasQueued), sentence ?? '')
+    return receipt(createReceipt(operation, resource, delivery, undefined, wasQueued), sentence ?? '')
   return {
     records: response.records,
     document: records => response.document?.(records) ?? null,

@@ -6,7 +6,7 @@ import {
   parseOverride,
 } from '../api/added-fields.ts'
 import { type Operation, operationMethod } from '../api/operation.ts'
-import type { Param, Params, ParamValues } from '../api/params.ts'
+import { type Param, type Params, type ParamValues, pullRequestNumber } from '../api/params.ts'
 import { exclusiveError } from '../api/resolve.ts'
 import { usageError } from '../base/errors.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
@@ -306,18 +306,18 @@ export function paramsTogether<P extends Params>(params: P): Input<ParamValues<P
  * @param own the inputs that a command reads for params itself, by the names of the params
  */
 export function setOf<P extends Params>(
-  { params, route, recovery }: Operation<P>,
+  { params, route, change }: Operation<P>,
   own: Readonly<Record<string, Pick<Input<unknown>, 'definitions' | 'setting'>>> = {},
 ): Input<AddedFields> {
   const inputs = () =>
     Object.fromEntries(
       Object.entries(params).map(([name, param]) => [
         name,
-        own[name] ?? (name === 'pr' ? pullRequestArguments : paramInput(name, param)),
+        own[name] ?? (param.type === pullRequestNumber ? pullRequestArguments : paramInput(name, param)),
       ]),
     )
   return {
-    definitions: operationMethod(route) === 'POST' ? setDefinitions(recovery !== undefined) : [],
+    definitions: operationMethod(route) === 'POST' ? setDefinitions(change !== undefined) : [],
     read: args => ({ route, fields: args.has('--set') ? readOverrides(args, inputs(), params) : [] }),
   }
 }
@@ -351,7 +351,7 @@ export function readOverrides(
     if (param === undefined) return []
     const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
     const typed = names.find(name => name !== undefined && args.has(name))
-    const name = typed ?? (isAlwaysSent(key, param) ? names.find(name => name !== undefined) : undefined)
+    const name = typed ?? (isAlwaysSent(param) ? names.find(name => name !== undefined) : undefined)
     // A constant is what the command implies: `queue pause` and its state.
     const isFixed = definitions.length === 0 && setting === undefined
     if (isFixed) return [{ name: 'the command', param }]

@@ -1,6 +1,6 @@
 import { parseOverride } from '../api/added-fields.ts'
 import { maxBodySize, maxRawResponseSize } from '../api/limits.ts'
-import { type Operation, operationMethod, operationName, type WriteRecovery } from '../api/operation.ts'
+import { type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { type Params, type ParamValues, requiredParam } from '../api/params.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
@@ -82,7 +82,7 @@ function unknownHint(name: string, method: 'GET' | 'POST'): string {
 function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFields {
   const operation = findOperation(typed.get('operation')?.[0] ?? '')
   const isRead = typed.get('--method')?.[0]?.toLowerCase() === 'get'
-  const isChange = operation === undefined ? !isRead : operation.recovery !== undefined
+  const isChange = operation === undefined ? !isRead : operation.change !== undefined
   const record = operation?.document ?? operation?.response ?? []
   return fieldsOfRecords([record].flat(), [], isChange ? 'any' : 'from-response')
 }
@@ -214,10 +214,9 @@ export const definition = command({
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
     const settings = known === undefined ? [] : settingParams(known, givenKeys, cli.args)
     // A POST of an unknown operation may be a change. A change is never read back or sent again.
-    const isChange = known === undefined ? sentMethod === 'POST' : known.recovery !== undefined
-    const { readBack, ...recovery }: Partial<WriteRecovery> = known?.recovery ?? {}
+    const isChange = known === undefined ? sentMethod === 'POST' : known.change !== undefined
     const operation: Operation = {
-      ...(isChange ? { recovery: { ...recovery, replay: 'never' } } : {}),
+      ...(isChange && { change: { ...known?.change, recovery: { replay: 'never' as const } } }),
       errors: {
         hint: status =>
           known === undefined && (status === 404 || status === 405)

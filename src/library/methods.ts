@@ -3,12 +3,10 @@ import { callOperation } from '../api/call.ts'
 import { incompleteListError, type ListEnd, rangeEnd, readList } from '../api/list.ts'
 import { isList, type List } from '../api/list-operation.ts'
 import { isChange, type Operation } from '../api/operation.ts'
-import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import type { Params, ParamValues } from '../api/params.ts'
 import { completeCommit, findTargetsCommit } from '../api/reads/head-commit.ts'
 import { createReceipt } from '../api/receipts.ts'
 import { type Caller, exclusiveError, valueFromSettings } from '../api/resolve.ts'
-import { resourceOf } from '../api/resource.ts'
 import { encodeTargets } from '../api/target-list.ts'
 import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -61,7 +59,7 @@ export async function call(
   try {
     const from = clock.now()
     const outcome = await work(opened)
-    if (operation.route === submitPullRequest.route && outcome.failure === undefined)
+    if (operation.change?.isSubmission === true && outcome.failure === undefined)
       opened.client.memory.submissions.set(pullRequestKey(opened.values as PullRequest), {
         from,
         to: clock.now(),
@@ -91,7 +89,7 @@ type Values = Readonly<Record<string, unknown>>
 
 /** Returns what a call gives of a request, and the settings of the repository that its pull request names. */
 async function readGiven(
-  { params, recovery }: Operation,
+  { params, change }: Operation,
   { pr, targets, ...values }: Values,
   given: GivenSettings,
   client: CallClient,
@@ -111,7 +109,7 @@ async function readGiven(
     pr === undefined ? undefined : String(pr),
     given,
     client,
-    recovery === undefined || recovery.actsOnGuess === true,
+    change === undefined || change.actsOnGuess === true,
   )
   result.set('pr', number)
   if (params.sha !== undefined)
@@ -132,17 +130,15 @@ async function readCommit(sha: unknown, pr: number, client: CallClient): Promise
 /** Sends the request of an operation, or the requests of a list. */
 export async function sendCall(opened: OpenCall): Promise<CallOutcome> {
   const { client, operation, values } = opened
-  const { route } = operation
   if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
     const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values)
     const document = response.document?.(response.records)
-    return { document: document ?? createReceipt(route, resource, delivery, undefined, wasQueued) }
+    return { document: document ?? createReceipt(operation, resource, delivery, undefined, wasQueued) }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details
-    const resource = resourceOf(values)
-    const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
+    const document = delivery === undefined ? null : createReceipt(operation, values, delivery, failure)
     return { document, failure }
   }
 }

@@ -1,6 +1,13 @@
 import { type BodyOverride, checkOverrides, isAlwaysSent } from '../api/added-fields.ts'
 import { type Operation, operationMethod } from '../api/operation.ts'
-import { type Param, type Params, type ParamValues, param, requiredParam } from '../api/params.ts'
+import {
+  type Param,
+  type Params,
+  type ParamValues,
+  param,
+  pullRequestNumber,
+  requiredParam,
+} from '../api/params.ts'
 import {
   isMergeqError,
   type MergeqError,
@@ -113,7 +120,7 @@ export function checkSet(
   given: object,
 ): void {
   const setters = Object.entries(params)
-    .filter(([name, param]) => isAlwaysSent(name, param) || Object.hasOwn(given, name))
+    .filter(([name, param]) => isAlwaysSent(param) || Object.hasOwn(given, name))
     .map(([name, param]) => ({ name, param }))
   checkOverrides(`${caller}: set`, fields, setters)
 }
@@ -228,7 +235,7 @@ export function readOptions(
         `${caller}: unknown option ${name}.`,
         hintWithSuggestion(name, Object.keys(params), `Use one of: ${Object.keys(params).join(', ')}.`),
       )
-    const type = name === 'pr' ? pullRequest : param.type
+    const type = param.type === pullRequestNumber ? pullRequest : param.type
     const read = () => readValue(() => type.check(value), 'the value')
     values.push([name, withName(`${caller}: ${name}`, read)])
   }

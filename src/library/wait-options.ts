@@ -1,12 +1,16 @@
 import type { Infer } from '../api/operations/fields.ts'
 import { submissionParams, submitPullRequest } from '../api/operations/pull-requests.ts'
-import { param, requiredParam, valuesOfParams } from '../api/params.ts'
+import { type Params, type ParamValues, param, requiredParam } from '../api/params.ts'
 import { usageError } from '../base/errors.ts'
 import { moment, pullRequest, toggle } from '../values/types.ts'
 import { headCommit, landOptions, waitOptions, watchInterval } from '../wait/options.ts'
 import type { attemptRecord, changeRecord } from '../wait/records.ts'
 import type { SubmitOptions } from '../wait/wait.ts'
 import { abortSignal, bodyParams, callback, checkSet, programType, readWithDefaults } from './options.ts'
+
+/** The values of these params among others. */
+const valuesOfParams = <P extends Params>(params: P, values: ParamValues<P>): ParamValues<P> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(params, name))) as ParamValues<P>
 
 const pullRequests = programType('readonly PullRequestReference[]', value => {
   if (!Array.isArray(value)) throw usageError('The value must be of type readonly PullRequestReference[].')

@@ -56,16 +56,7 @@ export function performOperation<Name extends SandboxOperationName>(
   sandbox: SandboxState,
   request: HandlerRequest,
 ): HandlerResult {
-  const body = name === 'setImpactedTargets' ? withNumber(request.body) : request.body
-  return handlers[name](sandbox, readParams(params, body) as ParamsOf<Name>, request)
-}
-
-/** setImpactedTargets takes the number as text, too (docs/reference/service.md, "setImpactedTargets"). */
-function withNumber(body: JsonObject): JsonObject {
-  const { pr = null } = body
-  const number = get(pr, 'number')
-  if (!isObject(pr) || typeof number !== 'string' || !/^\d{1,10}$/.test(number)) return body
-  return { ...body, pr: { ...pr, number: Number(number) } }
+  return handlers[name](sandbox, readParams(params, request.body) as ParamsOf<Name>, request)
 }
 
 /**

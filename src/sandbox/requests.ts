@@ -1,4 +1,4 @@
-import type { Params } from '../api/params.ts'
+import type { Param, Params } from '../api/params.ts'
 import { MergeqError } from '../base/errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Repository } from '../values/repository.ts'
@@ -40,15 +40,23 @@ const repositoryObject: Type<Repository> = {
   check: value => repository.check(typeof value === 'object' ? value : undefined),
 }
 
+/** Returns the type of a param as a body has its value. */
+function typeInBody({ type, takesText = false }: Param<unknown>): Type<unknown> {
+  if (type === repository) return repositoryObject
+  const check = (value: unknown) => (typeof value === 'string' ? type.parse(value) : type.check(value))
+  return takesText ? { ...type, check } : type
+}
+
 const bodyPrefix = 'body.'
 
 /** Throws 400 for a bad or missing value. The sandbox's own: null counts as left out. */
 export function readParams(params: Params, body: JsonObject): Readonly<Record<string, unknown>> {
   const fields = Object.entries(params)
     .filter(([, { location }]) => location?.startsWith(bodyPrefix))
-    .map(([name, { location = '', type, required = false }]) => {
+    .map(([name, param]) => {
+      const { location = '', required = false } = param
       const path = location.slice(bodyPrefix.length)
-      return { name, path, type, required, value: get(body, path) }
+      return { name, path, type: typeInBody(param), required, value: get(body, path) }
     })
   const missing = fields.filter(({ required, value }) => required && value === undefined)
   if (missing.length > 0)
@@ -56,9 +64,6 @@ export function readParams(params: Params, body: JsonObject): Readonly<Record<st
   return Object.fromEntries(
     fields
       .filter(({ required, value }) => required || (value ?? undefined) !== undefined)
-      .map(({ name, path, type, value }) => [
-        name,
-        checkValue<unknown>(value, path, type === repository ? repositoryObject : type),
-      ]),
+      .map(({ name, path, type, value }) => [name, checkValue(value, path, type)]),
   )
 }

@@ -77,7 +77,7 @@ export function createService(options: StateOptions, scenario: Scenario) {
   const perform = (request: SandboxRequest): SandboxResponse => {
     const { method, path, query, headers, body } = request
     const operation = findOperation(path)
-    if (isOutage(request, operation?.recovery !== undefined)) throw statusError(503, 'Service Unavailable')
+    if (isOutage(request, operation?.change !== undefined)) throw statusError(503, 'Service Unavailable')
     if (operation === undefined) throw statusError(404, 'Not Found')
     const retryAfter = checkRate(now())
     if (retryAfter !== undefined)
@@ -124,14 +124,16 @@ export type SandboxService = ReturnType<typeof createService>
  * because the sandbox cannot look up the run (docs/reference/service.md, "setImpactedTargets").
  */
 function hasToken(
-  { name, isPublic }: ServiceOperation,
+  { params, isPublic }: ServiceOperation,
   headers: SandboxRequest['headers'],
   state: Pick<SandboxState, 'accepts'>,
 ): boolean {
   const token = headers['x-api-token'] ?? ''
-  const run = headers['x-forked-workflow-run-id'] ?? ''
-  const isFork = token === '' && run !== '' && name === 'setImpactedTargets'
-  return isPublic === true || state.accepts(token) || isFork
+  const isReplaced = Object.values(params).some(
+    ({ location = '' }) =>
+      location.startsWith('credential.') && (headers[location.slice('credential.'.length)] ?? '') !== '',
+  )
+  return isPublic === true || state.accepts(token) || (token === '' && isReplaced)
 }
 
 /** The length of the time in which requests are counted, in milliseconds: that of the true clock, which clients see. */
@@ -161,11 +163,11 @@ const pollInterval = 3_000
 /** Returns a check whether a request ends the hold of `sandbox shell`: a submission, or the second read of a wait. */
 function createHoldCheck() {
   let last = { path: '', body: '', at: Number.NEGATIVE_INFINITY }
-  return ({ name, route }: ServiceOperation, body: string, now: number): boolean => {
+  return ({ name, route, change }: ServiceOperation, body: string, now: number): boolean => {
     const isPoll = route === last.path && body === last.body && now - last.at <= pollInterval
     last = { path: route, body, at: now }
     const isRead = name === 'getQueue' || name.startsWith('getSubmittedPullRequest')
-    return name === 'submitPullRequest' || (isPoll && isRead)
+    return change?.isSubmission === true || (isPoll && isRead)
   }
 }
 

@@ -11,7 +11,7 @@ const record = { state: 'pending', prNumber: 7, prTitle: 'Change 7', isCurrently
 /** The reads of one request that answer with JSON. */
 const reads = operationExamples.filter(
   ({ line, operation, response }) =>
-    operation.recovery === undefined &&
+    operation.change === undefined &&
     typeof response === 'object' &&
     !/^(?:api status|flaky unhealthy|queue runs)/.test(line),
 )

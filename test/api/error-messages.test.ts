@@ -30,7 +30,7 @@ const wordsOf = ({ line }: OperationExample): string =>
 
 /** The reads whose request is the first: `queue runs` reads the queue before. */
 const reads = operationExamples
-  .filter(({ operation, line }) => operation.recovery === undefined && !/^(?:api |queue runs)/.test(line))
+  .filter(({ operation, line }) => operation.change === undefined && !/^(?:api |queue runs)/.test(line))
   .map(example => [wordsOf(example), example.name] as const)
 const readsOfJson = reads.filter(([, operation]) => operation !== 'getMergeQueueMetrics')
 

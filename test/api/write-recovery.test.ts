@@ -55,7 +55,7 @@ function sayRequests(operations: readonly string[]): string {
   return (runs ?? []).map(say).join(', ')
 }
 
-const ruleOf = ({ operation }: (typeof queueChanges)[number]) => operation.recovery?.readBack?.rule
+const ruleOf = ({ operation }: (typeof queueChanges)[number]) => operation.change?.recovery.readBack?.rule
 
 /** The first change of each rule of recovery, and the first that no reading shows. */
 const ruled = queueChanges
@@ -76,8 +76,8 @@ function lineAndStage(name: OperationName): { readonly line: string; readonly st
 }
 
 const namesOf = (isMeant: (recovery: WriteRecovery) => boolean) =>
-  queueChanges.flatMap(({ name, operation: { recovery } }) =>
-    recovery !== undefined && isMeant(recovery) ? [name] : [],
+  queueChanges.flatMap(({ name, operation: { change } }) =>
+    change !== undefined && isMeant(change.recovery) ? [name] : [],
   )
 /** All changes, those that a reading shows, and those that are then sent again. */
 const names = namesOf(() => true)

@@ -178,9 +178,7 @@ describe('with MERGEQ_READ_ONLY', () => {
   const env = { MERGEQ_READ_ONLY: '1' }
   const refusal =
     'mergeq: MERGEQ_READ_ONLY is set: nothing may be changed.\n  Nothing was sent. To allow changes, unset MERGEQ_READ_ONLY.\n'
-  const changes = allCommands.filter(
-    ({ operations }) => operations !== 'any' && operations.some(({ recovery }) => recovery !== undefined),
-  )
+  const changes = allCommands.filter(({ operations }) => operations !== 'any' && operations.some(isChange))
 
   test.each([
     ...changes.map(({ command }) => `${command} ${askingLines[command]}`),

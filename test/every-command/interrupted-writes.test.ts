@@ -222,7 +222,7 @@ describe('a signal at a random moment gives rows, and says what is in progress a
   ]
 
   const changing = allCommands.filter(({ operation, alsoSends = [] }) =>
-    [operation, ...alsoSends].some(sent => typeof sent === 'object' && sent.recovery !== undefined),
+    [operation, ...alsoSends].some(sent => typeof sent === 'object' && sent.change !== undefined),
   )
   /** Commands that take several pull requests. */
   const ofPulls = changing.filter(({ definitions }) =>

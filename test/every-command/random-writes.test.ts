@@ -211,7 +211,7 @@ function contradictions(
     groups.set(name, [...(groups.get(name) ?? []), sending])
   }
   for (const [name, group] of groups) {
-    const { replay = 'never' } = examples.get(group[0]?.operation ?? '')?.operation.recovery ?? {}
+    const { replay = 'never' } = examples.get(group[0]?.operation ?? '')?.operation.change?.recovery ?? {}
     const counted = group.filter(({ fault }) => fault.kind !== '429')
     const isReplayed = replay !== 'never' && !command.line.includes('--retries 0')
     const most = (command.line.startsWith('pr land') ? 3 : 1) * (isReplayed ? 2 : 1)

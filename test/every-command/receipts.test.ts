@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operationName } from '../../src/api/operation.ts'
+import { isChange, operationName } from '../../src/api/operation.ts'
 import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, queueEnv } from '../support/harness.ts'
@@ -45,9 +45,7 @@ const reads: Readonly<Record<string, string>> = {
   getMergeQueueMetrics: 'mq_depth_current{repo="acme/web",branch="main",queue_type="main"} 1\n',
 }
 
-const changing = allCommands.filter(
-  ({ operations }) => operations !== 'any' && operations.some(({ recovery }) => recovery !== undefined),
-)
+const changing = allCommands.filter(({ operations }) => operations !== 'any' && operations.some(isChange))
 const names = [...changing.map(({ command }) => command), 'api', ...Object.keys(results)]
 
 test.each([...new Set(names)])(

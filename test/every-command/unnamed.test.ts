@@ -18,7 +18,7 @@ const commands = allCommands.filter(
 
 /** Whether the operation of a command changes a pull request that nobody named without a question. */
 const actsOnGuess = (name: string) =>
-  commands.find(({ command }) => command === name)?.operation?.recovery?.actsOnGuess === true
+  commands.find(({ command }) => command === name)?.operation?.change?.actsOnGuess === true
 
 const changes = queueChanges.filter(({ operation }) => 'pr' in operation.params).map(({ name }) => name)
 

@@ -29,7 +29,7 @@ const inSeconds = (delay: number) => `${(delay / 1_000).toFixed(1)}s`
 /** The reads of one request, of a service that is not the hosted one. */
 const reads = operationExamples.filter(
   ({ line, operation }) =>
-    operation.recovery === undefined && !/^(?:api status|flaky unhealthy|queue runs)/.test(line),
+    operation.change === undefined && !/^(?:api status|flaky unhealthy|queue runs)/.test(line),
 )
 
 /** Answers with these in turn, and with the record of a pull request afterwards. */

@@ -109,7 +109,7 @@ const queueActs: Readonly<Record<string, (queue: Queue, number: number) => void>
 /** What another client does is a change that a reading shows, in the name of its operation. */
 export const actNames: readonly string[] = [
   ...queueChanges.flatMap(({ name, operation }) =>
-    operation.recovery?.readBack === undefined ? [] : [name],
+    operation.change?.recovery.readBack === undefined ? [] : [name],
   ),
   ...Object.keys(queueActs),
 ]

@@ -366,7 +366,7 @@ const sentAfterMissing = [getQueue, getMergeQueueMetrics]
 async function checkDeclared(host: Host, requests: readonly Seen[]): Promise<void> {
   const command = requests.length === 0 ? undefined : await findCommand(host)
   if (command === undefined || command.operations === 'any') return
-  const recovering = command.operations.flatMap(({ recovery }) => recovery?.readBack?.operation ?? [])
+  const recovering = command.operations.flatMap(({ change }) => change?.recovery.readBack?.operation ?? [])
   const declared = [...command.operations, ...recovering, ...sentAfterMissing]
   const names = declared.map(({ route }) => `/${operationName(route)}`)
   const other = requests.find(({ path }) => !names.some(name => path.replace(/\?.*/, '').endsWith(name)))

@@ -307,7 +307,7 @@ export const operationExamples: readonly NamedOperation[] = serviceOperations.ma
 )
 
 /** Those that change something. */
-export const changeExamples = operationExamples.filter(({ operation }) => operation.recovery !== undefined)
+export const changeExamples = operationExamples.filter(({ operation }) => operation.change !== undefined)
 
 /** The changes of a pull request or a queue, which the line names by default: #7 or the queue for main. */
 export const queueChanges = changeExamples.filter(({ operation }) => 'targetBranch' in operation.params)

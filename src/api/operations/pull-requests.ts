@@ -4,7 +4,7 @@ import { pullRequestStates, stateOption, withNormalizedState } from '../../domai
 import { parseCommit } from '../../values/commit.ts'
 import { countRead, formatBytes, pluralize } from '../../values/format.ts'
 import { isSameLogin } from '../../values/login.ts'
-import { isPullRequestReference, maxPullRequestNumber, parsePullRequest } from '../../values/pull-request.ts'
+import { isPullRequestReference, parsePullRequest } from '../../values/pull-request.ts'
 import { queueName } from '../../values/repository.ts'
 import { isOtherAddress, testRunInAddress } from '../../values/test-run.ts'
 import { parseMoment, toIso } from '../../values/time.ts'
@@ -13,7 +13,6 @@ import {
   anyText,
   branch,
   choice,
-  integer,
   listOf,
   mapped,
   moment,
@@ -23,17 +22,11 @@ import {
   toggle,
 } from '../../values/types.ts'
 import { listOperation, listParams, pageSizeType, rangeParams } from '../list-operation.ts'
-import { defineOperation, extendOperation, type RecoveryRule, type WriteRecovery } from '../operation.ts'
-import { type ParamValues, param, queueParams, requiredParam } from '../params.ts'
+import { defineOperation, extendOperation, type RecoveryRule } from '../operation.ts'
+import { type ParamValues, param, pullRequestNumber, queueParams, requiredParam } from '../params.ts'
 import { anyField, emptyDecoder, listDecoder, type Pages, recordDecoder } from '../response.ts'
 import type { ImpactedTargets } from '../target-list.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
-
-/** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
-export const pullRequestNumber: Type<number> = {
-  ...integer(0, maxPullRequestNumber),
-  declaration: 'PullRequestReference',
-}
 
 const pullRequestParams = {
   ...queueParams,
@@ -73,12 +66,8 @@ export const getPartialPullRequest: typeof getSubmittedPullRequest = {
   decoder: recordDecoder(withNormalizedState, anyField('state')),
 }
 
-const recoveredByRecord = (
-  rule: RecoveryRule,
-  change: string,
-  done: string,
-  sentence: NonNullable<WriteRecovery['sentence']>,
-) => ({ change, done, sentence, readBack: { operation: getSubmittedPullRequest, rule } })
+/** What a reading of the record of a pull request says about a change of it. */
+const recordRead = (rule: RecoveryRule) => ({ operation: getSubmittedPullRequest, rule })
 
 /** What a submission says besides its pull request: all who submit take these params, and pass them whole. */
 export const submissionParams = {
@@ -92,14 +81,13 @@ export type SubmissionValues = ParamValues<typeof submissionParams>
 export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   summary: 'Submits a pull request to the queue for testing and merging.',
-  recovery: {
-    ...recoveredByRecord('submit', 'submission', 'submitted', {
-      before: 'Submit {pr} to {queue}',
-      after: 'Submitted {pr} to {queue}',
-    }),
+  change: {
+    noun: 'submission',
+    done: 'submitted',
+    sentence: { before: 'Submit {pr} to {queue}', after: 'Submitted {pr} to {queue}' },
+    isSubmission: true,
     actsOnGuess: true,
-    replay: 'if-not-applied',
-    alreadyAppliedStatus: 409,
+    recovery: { readBack: recordRead('submit'), replay: 'if-not-applied', alreadyAppliedStatus: 409 },
   },
   params: { ...pullRequestParams, ...submissionParams },
   decoder: emptyDecoder,
@@ -109,13 +97,11 @@ export const submitPullRequest = defineOperation({
 export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
   summary: 'Removes a pull request from the queue.',
-  recovery: {
-    ...recoveredByRecord('cancel', 'cancellation', 'cancelled', {
-      before: 'Cancel {pr} in {queue}',
-      after: 'Cancelled {pr}: removed from {queue}',
-    }),
-    replay: 'if-not-applied',
-    alreadyAppliedStatus: 404,
+  change: {
+    noun: 'cancellation',
+    done: 'cancelled',
+    sentence: { before: 'Cancel {pr} in {queue}', after: 'Cancelled {pr}: removed from {queue}' },
+    recovery: { readBack: recordRead('cancel'), replay: 'if-not-applied', alreadyAppliedStatus: 404 },
   },
   params: pullRequestParams,
   decoder: emptyDecoder,
@@ -124,13 +110,15 @@ export const cancelPullRequest = defineOperation({
 export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   summary: 'Restarts the tests of a queued pull request.',
-  // A second restart would discard the tests that the first one started.
-  recovery: {
-    ...recoveredByRecord('restart', 'restart', 'restarted', {
+  change: {
+    noun: 'restart',
+    done: 'restarted',
+    sentence: {
       before: 'Restart the tests of {pr} in {queue}',
       after: 'Requested a restart of the tests of {pr} in {queue}',
-    }),
-    replay: 'never',
+    },
+    // A second restart would discard the tests that the first one started.
+    recovery: { readBack: recordRead('restart'), replay: 'never' },
   },
   params: pullRequestParams,
   decoder: emptyDecoder,
@@ -171,20 +159,21 @@ const sentHead = mapped(sentCommit, sha => (sha === false ? sha : parseCommit(sh
 const impactedTargetsRequest = defineOperation({
   route: 'POST /setImpactedTargets',
   summary: 'Sets the impacted targets of a pull request.',
-  // No operation shows the targets; the last upload for a commit wins
-  // (docs/reference/service.md, "setImpactedTargets").
-  recovery: {
-    change: 'target upload',
+  change: {
+    noun: 'target upload',
     done: 'updated',
     sentence: {
       before: 'Set the impacted targets of {pr} in {queue}',
       after: 'Set the impacted targets of {pr} in {queue}',
     },
     actsOnGuess: true,
-    replay: 'without-reading',
+    // No operation shows the targets; the last upload for a commit wins
+    // (docs/reference/service.md, "setImpactedTargets").
+    recovery: { replay: 'without-reading' },
   },
   params: {
     ...pullRequestParams,
+    pr: { ...pullRequestParams.pr, takesText: true },
     sha: param(sentCommit, 'Head commit that the targets belong to', {
       location: 'body.pr.sha',
       setting: 'sha',

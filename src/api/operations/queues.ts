@@ -1,7 +1,7 @@
 import { usageError } from '../../base/errors.ts'
 import { getArray, isObject, type JsonObject } from '../../base/json.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { defineOperation, type RecoveryRule } from '../operation.ts'
+import { type Change, defineOperation, type RecoveryRule } from '../operation.ts'
 import { type Param, queueParams } from '../params.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import {
@@ -72,14 +72,18 @@ export const getQueue = defineOperation({
   }),
 })
 
-/** What the recovery of all changes of a queue has in common; `before` and `after` are the verbs of their sentences. */
-const recoveredByQueue = (rule: RecoveryRule, change: string, before: string, after: string) => ({
-  change,
-  done: after.toLowerCase(),
-  sentence: { before: `${before} {queue}`, after: `${after} {queue}` },
-  ofQueue: true,
-  replay: 'if-not-applied' as const,
-  readBack: { operation: getQueue, rule },
+/** A change of a queue; its verb ends with an `e`. */
+const changeOfQueue = (
+  rule: RecoveryRule,
+  verb: string,
+  noun: string,
+  alreadyAppliedStatus?: number,
+): Change => ({
+  noun,
+  done: `${verb.toLowerCase()}d`,
+  sentence: { before: `${verb} {queue}`, after: `${verb}d {queue}` },
+  isOfQueue: true,
+  recovery: { readBack: { operation: getQueue, rule }, replay: 'if-not-applied', alreadyAppliedStatus },
 })
 
 const { mode, concurrency } = queueSettings
@@ -87,18 +91,18 @@ const { mode, concurrency } = queueSettings
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
-  recovery: { ...recoveredByQueue('create', 'creation', 'Create', 'Created'), alreadyAppliedStatus: 409 },
+  change: changeOfQueue('create', 'Create', 'creation', 409),
   params: { ...queueParams, mode, concurrency },
   decoder: emptyDecoder,
   errors: { check: ['repo', 'the permissions of the token'], makesSubject: true },
 })
 
-export const updateRecovery = recoveredByQueue('update', 'update', 'Update', 'Updated')
+export const queueUpdate = changeOfQueue('update', 'Update', 'update')
 
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
-  recovery: updateRecovery,
+  change: queueUpdate,
   params: { ...queueParams, ...queueSettings },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides, nameOf) {
@@ -115,7 +119,7 @@ export const updateQueue = defineOperation({
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   summary: 'Deletes a queue, which must be empty.',
-  recovery: { ...recoveredByQueue('delete', 'deletion', 'Delete', 'Deleted'), alreadyAppliedStatus: 404 },
+  change: changeOfQueue('delete', 'Delete', 'deletion', 404),
   params: queueParams,
   decoder: emptyDecoder,
 })

@@ -2,9 +2,8 @@ import { get, getNumber, isObject, type Json, type JsonObject } from '../../base
 import { withNormalizedState } from '../../domain/states.ts'
 import { type Type, toggle } from '../../values/types.ts'
 import { defineOperation } from '../operation.ts'
-import { param, queueParams, requiredParam } from '../params.ts'
+import { param, pullRequestNumber, queueParams, requiredParam } from '../params.ts'
 import { missingPartErrorWithMessage, notObjectError, type ResponseDecoder } from '../response.ts'
-import { pullRequestNumber } from './pull-requests.ts'
 
 /** The largest number of pull requests of one request (docs/reference/service.md, "getSubmittedPullRequests"). */
 export const maxPullRequests = 50

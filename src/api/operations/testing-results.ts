@@ -7,7 +7,7 @@ import { keptDays, parseKeptRange } from '../../values/time-range.ts'
 import { choice, integer, moment, type Type } from '../../values/types.ts'
 import { listOperation, listParams, pageSizeType, rangeParams } from '../list-operation.ts'
 import { defineOperation } from '../operation.ts'
-import { param, queueParams } from '../params.ts'
+import { param, pullRequestNumber, queueParams } from '../params.ts'
 import { listDecoder, type Pages } from '../response.ts'
 import {
   listedTestingResultListRecord,
@@ -15,7 +15,6 @@ import {
   testingResultListRecord,
   testingResultRecord,
 } from './fields.ts'
-import { pullRequestNumber } from './pull-requests.ts'
 
 const resultPages: Pages = {
   key: 'testingResults',

@@ -175,15 +175,15 @@ const ticketName: Type<string> = textual({
 export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
-  // No operation is known to show the link, and whether a second link is harmless is not known either.
-  recovery: {
-    change: 'linking of the ticket',
+  change: {
+    noun: 'linking of the ticket',
     done: 'linked',
     sentence: {
       before: 'Link ticket {ticket} to test {test} of {repo}',
       after: 'Linked ticket {ticket} to test {test} of {repo}',
     },
-    replay: 'never',
+    // No operation is known to show the link, and whether a second link is harmless is not known either.
+    recovery: { replay: 'never' },
   },
   isHostedOnly: true,
   params: {

@@ -167,7 +167,7 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
   /** @param after the settings that were read back, as far as they were read */
   const receipt = (failure?: MergeqError, after?: JsonObject): JsonObject => ({
     ...identity,
-    ...createReceipt(lastOperation.route, values, failure?.details.delivery ?? delivery, failure),
+    ...createReceipt(lastOperation, values, failure?.details.delivery ?? delivery, failure),
     result: failure === undefined ? sent : 'error',
     before: live === undefined ? null : valuesOf(live.settings, changed),
     after: after === undefined ? null : valuesOf(after, changed),

@@ -56,8 +56,8 @@ export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
 export const changeState = (cli: Cli, queue: Queue, state: SettableState): Promise<number> =>
   forOne(cli, setQueueState, queue, async () => {
     const before = await readForPerson(cli, getQueue, queue)
-    const recovery = { ...operations.updateRecovery, sentence: settableStates[state] }
-    const operation = { ...setQueueState, recovery }
+    const change = { ...operations.queueUpdate, sentence: settableStates[state] }
+    const operation = { ...setQueueState, change }
     const sent = await send(cli, operation, { ...queue, state })
     return show(
       sent,
