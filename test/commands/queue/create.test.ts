@@ -34,21 +34,18 @@ test.each(rows)('`queue create $typed` is what the queue has, and its file has a
   const { name, value, typed } = each
   const story = await openStory()
   const disk = new Map([['one.json', JSON.stringify({ settings: { [name]: value } })]])
-  const settingsOf = async (branch: string) => {
-    const { code, out } = await story.mergeq(`queue get -b ${branch} --json`)
-    return { code, value: JSON.parse(out)[name] }
-  }
-  expect(await story.mergeq(`queue create -b next ${typed}`)).toMatchObject({ code: 0 })
-  expect(await settingsOf('next')).toEqual({ code: 0, value })
-  expect(await story.mergeq('queue export -b next -f next.json', { disk })).toMatchObject({ code: 0 })
+  const other = await story.mergeq('queue diff -f one.json', { disk })
+  expect(other).toMatchObject({ code: 20, out: expect.stringContaining(name) })
+  for (const line of [
+    `queue create -b next ${typed}`,
+    'queue export -b next -f next.json',
+    'queue apply -b other -f one.json --create --yes',
+  ])
+    expect(await story.mergeq(line, { disk })).toMatchObject({ code: 0 })
   expect(JSON.parse(disk.get('next.json') ?? '').settings).toMatchObject({ [name]: value })
-  expect(await story.mergeq('queue diff -b main -f one.json', { disk })).toMatchObject({
-    code: 20,
-    out: expect.stringContaining(name),
-  })
-  expect(await story.mergeq('queue apply -b other -f one.json --create --yes', { disk })).toMatchObject({
-    code: 0,
-  })
-  expect(await settingsOf('other')).toEqual({ code: 0, value })
+  for (const branch of ['next', 'other'])
+    expect(JSON.parse((await story.mergeq(`queue get -b ${branch} --json`)).out)).toMatchObject({
+      [name]: value,
+    })
   expect(story.received.filter(({ path }) => path.endsWith('/updateQueue'))).toEqual([])
 })
