@@ -105,11 +105,14 @@ describe('`pr wait` of one pull request', () => {
     expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 5, seconds: [0, 10, 12, 22, 22] })
   })
 
-  test('says once that --match-head is not checked where the service reports no head', async () => {
-    const line = 'pr wait 7 --interval 2s --match-head 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
+  test('says once that --match-head is not checked, only where the service reports no head', async () => {
+    const head = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
+    const line = `pr wait 7 --interval 2s --match-head ${head}`
     const { code, err } = await runWithHistory(line, { pulls: { 7: walk } })
     expect(code).toBe(0)
     expect(err.match(/--match-head is not checked/g)).toHaveLength(1)
+    const checked = await runWithHistory(line, { pulls: { 7: [[0, 'MERGED', { prSha: head }]] } })
+    expect({ code: checked.code, err: checked.err }).toEqual({ code: 0, err: '#7 MERGED\n' })
   })
 
   test('waits out an outage, and adds three lines to its log', async () => {
