@@ -480,6 +480,14 @@ describe('`pr submit --wait`', () => {
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
   })
 
+  test('asks for one pull request in an outage: its error counts for the others, too', async () => {
+    const { code, asked } = await runWithHistory('pr submit 7 8 --wait --retries 0', {
+      pulls: {},
+      fault: () => ({ status: 503 }),
+    })
+    expect({ code, asked: asked.map(({ pr }) => pr) }).toEqual({ code: 7, asked: [7] })
+  })
+
   test('begins no submission once --timeout is over', async () => {
     const clock = { now: noon }
     const { code, out, err, requests } = await mergeq('pr submit 7 8 9 --wait --timeout 5s --json', {
