@@ -42,6 +42,20 @@ test('a list that is interrupted between pages is a whole document', async () =>
   })
 })
 
+test('a list that is interrupted while a page is written is a whole document', async () => {
+  const stop = new AbortController()
+  const screen: string[] = []
+  screen.push = () => {
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+    return 0
+  }
+  const tests = Array.from({ length: 200 }, (_, index) => ({ id: `t${index}` }))
+  const answer = () => ({ body: JSON.stringify({ tests, page: { next_page_token: 'more' } }) })
+  const due = { code: 130, format: 'json' } as const
+  const { out } = await runAndCheck('flaky list --json', due, { answer, signal: stop.signal, screen })
+  expect(JSON.parse(out)).toMatchObject({ window: { complete: false } })
+})
+
 // It turns in real time.
 describe.concurrent('the spinner', () => {
   /** What it writes while a service answers after a while. */
