@@ -153,9 +153,9 @@ export function createTableRenderer({ columns = [], rows: firstRows = [] }: Scre
   }
 }
 
-/** What identifies and when it was is read after what happened. */
-const dimStyle = ({ format, title }: Column): Style | undefined =>
-  format === 'time' || format === 'age' || title === 'ID' || title === 'TEST RUN' ? 'dim' : undefined
+/** When it was is read after what happened, too. */
+const dimStyle = ({ format, isDim = false }: Column): Style | undefined =>
+  isDim || format === 'time' || format === 'age' ? 'dim' : undefined
 
 /** Renders a screen in parts of whole lines: heading, table, then footer. */
 export function* renderScreen(screen: Screen, options: TableOptions): Generator<string> {

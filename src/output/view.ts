@@ -23,6 +23,8 @@ export interface Column {
   readonly priority?: number
   /** Whether the column, which has a priority, is left out where texts would get less than 80 characters. */
   readonly yieldsToText?: boolean
+  /** Whether it is dim: what identifies is read after what happened. */
+  readonly isDim?: boolean
   /** The value that most records have: a column with a priority and no other value is left out, too. */
   readonly usual?: string
   /** The name in the header of CSV, where that is not the title. */
@@ -78,6 +80,7 @@ export const rawText = (raw: Uint8Array): Result => ({ records: [], columns: [],
 const plain = { format: 'plain' } as const
 const pr = { format: 'pr' } as const
 const id = { format: 'id' } as const
+const dimId = { format: 'id', isDim: true } as const
 const state = { format: 'state' } as const
 const time = { format: 'time' } as const
 const number = { format: 'number' } as const
@@ -117,7 +120,7 @@ export const fieldColumns = {
   group: { title: '', ...id },
   hook: id,
   html_url: { title: 'LINK', ...plain },
-  id: id,
+  id: dimId,
   isCurrentlySubmittedToQueue: { title: 'SUBMITTED', ...plain },
   key: plain,
   kind: plain,
@@ -153,7 +156,7 @@ export const fieldColumns = {
   reason: plain,
   repo: { title: 'REPOSITORY', ...id },
   result: plain,
-  run: { title: 'TEST RUN', ...id },
+  run: { title: 'TEST RUN', ...dimId },
   selected: plain,
   series: prose,
   serviceReason: plain,
@@ -171,10 +174,10 @@ export const fieldColumns = {
   status_last_updated_at: { title: 'SINCE', ...time },
   summary: { title: 'REASON', ...prose },
   targetBranch: { title: 'BRANCH', ...id },
-  test_case_id: { title: 'ID', ...id },
+  test_case_id: { title: 'ID', ...dimId },
   testing: number,
   testingDurationMs: { title: 'MS', ...number },
-  testRunId: { title: 'TEST RUN', ...id },
+  testRunId: { title: 'TEST RUN', ...dimId },
   'ticket.html_url': { title: 'TICKET', ...plain },
   timestamp: { title: 'WHEN', ...time },
   to: state,
