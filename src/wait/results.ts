@@ -75,6 +75,11 @@ export const describeAttempt = (
   { submitOptions }: Wait,
 ): string => `#${pr}: attempt ${attempt} of ${submitOptions?.attempts}. ${reason}`
 
+/** Why a pull request failed or was cancelled, as far as it was read. */
+interface Cause extends Pick<WaitResult, 'failingChecks'>, Pick<Explained, 'words'> {
+  readonly sentence: string | undefined
+}
+
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(
   tracked: TrackedPullRequest,
@@ -82,52 +87,72 @@ export async function createResult(
   wait: Wait,
   readsFailingChecks = true,
 ): Promise<WaitResult> {
-  const { client, options, submitOptions, time } = wait
-  const { attempt, record: read, seen } = tracked
-  const { pr, repo, targetBranch } = tracked.pullRequest
-  const { outcome, failure } = end
-  const elapsed = time.elapsed()
-  const isDefaultRepository = await client.settings.read('repo').then(
-    given => given !== undefined && isSameRepository(given, repo),
+  const elapsed = wait.time.elapsed()
+  const isDefaultRepository = await wait.client.settings.read('repo').then(
+    given => given !== undefined && isSameRepository(given, tracked.pullRequest.repo),
     () => false,
   )
-  const endState = outcome === 'left' ? (seen.state ?? '') : outcome.toUpperCase()
-  const hasFailed = isFailedOrCancelled(endState)
-  const { failingChecks, words, sentence } = await readCause(tracked, wait, hasFailed && readsFailingChecks)
-  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? hasFailed)
+  const cause = await readCause(tracked, wait, hasFailed(tracked, end) && readsFailingChecks)
+  return describeResult(tracked, end, wait, { elapsed, isDefaultRepository, cause })
+}
+
+const endState = ({ seen }: TrackedPullRequest, { outcome }: WaitEnd): string =>
+  outcome === 'left' ? (seen.state ?? '') : outcome.toUpperCase()
+
+const hasFailed = (tracked: TrackedPullRequest, end: WaitEnd): boolean =>
+  isFailedOrCancelled(endState(tracked, end))
+
+/** Makes the result of what was read: its exit code, the sentence about it and its record. */
+function describeResult(
+  tracked: TrackedPullRequest,
+  end: WaitEnd,
+  { options, submitOptions }: Pick<Wait, 'options' | 'submitOptions'>,
+  read: { readonly elapsed: number; readonly isDefaultRepository: boolean; readonly cause: Cause },
+): WaitResult {
+  const { elapsed, isDefaultRepository, cause } = read
+  const { failingChecks, words } = cause
+  const { attempt, record, seen } = tracked
+  const { pr, repo, targetBranch } = tracked.pullRequest
+  const { outcome, failure } = end
+  const isFailed = hasFailed(tracked, end)
+  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? isFailed)
   const kind = mayBeMerged ? 'unknown-outcome' : outcome === 'error' ? 'internal' : kindOfOutcome[outcome]
-  const exit = failure?.exit ?? exitCodeOf(kind)
-  const cause = hasFailed && failingChecks.length === 0 ? sentence : undefined
-  let { note } = end
-  if (mayBeMerged) {
-    const unread = words.mayBeMerged === null ? 'Why it ended could not be read. ' : ''
-    note = `${unread}It may have merged all the same. Look at ${targetBranch} before you submit it again`
-  } else if (outcome === 'timed-out' && options.head !== undefined) note = unwatchedNote
-  const remarks = [cause?.replace(/\.$/, ''), note].filter(remark => remark !== undefined).join('. ')
+  const remarks = [
+    isFailed && failingChecks.length === 0 ? cause.sentence?.replace(/\.$/, '') : undefined,
+    mayBeMerged ? mergedNote(targetBranch, words) : endNote(end, options),
+  ].filter(remark => remark !== undefined)
+  const ended = { ...end, ...(remarks.length > 0 && { note: remarks.join('. ') }) }
   const kept = seen.state === 'MERGED' ? submittedHead(attempt) : attempt.head
-  const ended = { ...end, ...(remarks !== '' && { note: remarks }) }
   const reason = describeEnd(tracked, ended, elapsed, { head: options.head ?? kept })
-  const record: PrintedResult = {
+  const printed: PrintedResult = {
     type: 'result',
     pr,
     // A script needs the repository to pass such a result to another command.
-    ...(isDefaultRepository ? {} : { repo: repositoryName(repo) }),
-    title: getString(read, 'prTitle') ?? null,
+    ...(!isDefaultRepository && { repo: repositoryName(repo) }),
+    title: getString(record, 'prTitle') ?? null,
     url: urlOfPullRequest(repo, pr),
     outcome,
     state: seen.state ?? null,
     reason: failure?.message ?? reason,
-    ...(endState === 'FAILED' && {
+    ...(endState(tracked, end) === 'FAILED' && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
-    ...(hasFailed && words),
-    ...(isStacked(read, targetBranch) && { stacked: true }),
+    ...(isFailed && words),
+    ...(isStacked(record, targetBranch) && { stacked: true }),
     ...(submitOptions && submissionFields(attempt, submitOptions)),
     elapsedSeconds: Math.floor(elapsed / 1_000),
-    exit,
+    exit: failure?.exit ?? exitCodeOf(kind),
   }
-  return { tracked, end, mayBeMerged: hasFailed && mayBeMerged, reason, failingChecks, record }
+  return { tracked, end, mayBeMerged: isFailed && mayBeMerged, reason, failingChecks, record: printed }
 }
+
+function mergedNote(targetBranch: string, { mayBeMerged }: Explained['words']): string {
+  const unread = mayBeMerged === null ? 'Why it ended could not be read. ' : ''
+  return `${unread}It may have merged all the same. Look at ${targetBranch} before you submit it again`
+}
+
+const endNote = ({ outcome, note }: WaitEnd, { head }: WaitOptions): string | undefined =>
+  outcome === 'timed-out' && head !== undefined ? unwatchedNote : note
 
 /** What a result says of the submissions of a pull request. */
 const submissionFields = (attempt: Attempt, { attempts }: SubmitOptions) => ({
@@ -148,9 +173,7 @@ async function readCause(
   { pullRequest, record = {} }: TrackedPullRequest,
   { client, limits, time, failingReads }: Wait,
   mayRead: boolean,
-): Promise<
-  Pick<WaitResult, 'failingChecks'> & Pick<Explained, 'words'> & { readonly sentence: string | undefined }
-> {
+): Promise<Cause> {
   const explained = explainState(record)
   const words = { ...explained.words, mayBeMerged: mayHaveMerged(record) }
   const unread = { failingChecks: [], words, sentence: sentenceOf(explained) }
