@@ -124,10 +124,8 @@ function recordsOfFields(rows: readonly Readonly<Record<string, string>>[]): rea
   return records.map(record => recordOfCells({ ...record, state: record.state ?? '' }))
 }
 
-const fieldsHeader = 'field,value'
-
-const isCsvHeader = (line: string): boolean =>
-  line === fieldsHeader || (/^[\w,. ]+$/.test(line) && /(?:^|,)(?:pr|prNumber)(?:,|$)/.test(line))
+/** The header of CSV: names, of which one is that of a pull request. */
+const csvHeader = /^(?:[\w. ]*,)*(?:pr|prNumber)(?:,[\w. ]*)*$/
 
 /** Reads pull requests as they are typed, one a line, and the JSON, NDJSON, CSV and rows that mergeq prints. */
 async function parsePullRequestItems(text: string): Promise<readonly PullRequestItem[]> {
@@ -136,8 +134,8 @@ async function parsePullRequestItems(text: string): Promise<readonly PullRequest
   const lines = linesOf(text)
   // A program that saved the file again may have put the names into quotes.
   const header = lines[0]?.replaceAll('"', '') ?? ''
-  if (header === fieldsHeader) return recordsOfFields(await parseCsv(text)).flatMap(itemOf)
-  if (isCsvHeader(header)) return (await parseCsv(text)).map(recordOfCells).flatMap(itemOf)
+  if (header === 'field,value') return recordsOfFields(await parseCsv(text)).flatMap(itemOf)
+  if (csvHeader.test(header)) return (await parseCsv(text)).map(recordOfCells).flatMap(itemOf)
   return lines.flatMap(line => {
     if (line.includes('\t')) return itemOf(recordOfRow(line))
     if (!/^[[{]/.test(line)) return [{ word: line }]

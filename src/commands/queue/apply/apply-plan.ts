@@ -133,9 +133,9 @@ function unfinishedError(plan: Plan, creation: Creation, failure: MergeqError, c
 const valuesOf = (settings: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.map(name => [name, settings[name] ?? null]))
 
-function describeApplied({ name }: Plan, sent: string, changed: readonly string[]): string {
+function describeApplied({ name, live }: Plan, changed: readonly string[]): string {
   const settings = changed.length === 0 ? '' : `: ${changed.join(', ')}`
-  return `${sent === 'created' ? 'Created' : 'Updated'} the queue for ${name}${settings}.`
+  return `${live === undefined ? 'Created' : 'Updated'} the queue for ${name}${settings}.`
 }
 
 /**
@@ -153,7 +153,7 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
   }
   let lastOperation: Operation = updateQueue
   let delivery: Delivery = 'confirmed'
-  let sent: 'nothing' | 'created' | 'changed' = 'nothing'
+  let isSent = false
   let changed: readonly string[] = []
   let creation: Creation = { isPaused: false, isSet: false }
   const send = async (operation: Operation, settings: JsonObject) => {
@@ -162,8 +162,9 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
     const client = { ...cli.client(), added: { route: operation.route, fields } }
     const response = await callOperation(client, operation, values)
     if (response.delivery !== 'confirmed') delivery = response.delivery
-    if (sent === 'nothing') sent = operation === createQueue ? 'created' : 'changed'
+    isSent = true
   }
+  const sent = live === undefined ? 'created' : 'changed'
   /** @param after the settings that were read back, as far as they were read */
   const receipt = (failure?: MergeqError, after?: JsonObject): JsonObject => ({
     ...identity,
@@ -172,11 +173,11 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
     before: live === undefined ? null : valuesOf(live.settings, changed),
     after: after === undefined ? null : valuesOf(after, changed),
     exit: failure?.exit ?? 0,
-    message: failure?.message ?? describeApplied(plan, sent, changed),
+    message: failure?.message ?? describeApplied(plan, changed),
     changed,
   })
   const explain = (failure: MergeqError) =>
-    sent === 'created' ? unfinishedError(plan, creation, failure, cli) : failure
+    isSent && live === undefined ? unfinishedError(plan, creation, failure, cli) : failure
   const { state = 'RUNNING', ...settings } = content.settings
   const wanted = live === undefined ? settings : content.settings
   try {
@@ -217,8 +218,8 @@ export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): P
     }
   } catch (error) {
     const failure = explain(toMergeqError(error))
-    const wasSent = sent !== 'nothing' || failure.details.delivery !== undefined
-    const mayBeChanged = sent !== 'nothing' || failure.details.delivery === 'unknown'
-    return { record: wasSent ? receipt(failure) : undefined, failure, mayBeChanged }
+    const { delivery } = failure.details
+    const record = isSent || delivery !== undefined ? receipt(failure) : undefined
+    return { record, failure, mayBeChanged: isSent || delivery === 'unknown' }
   }
 }
