@@ -344,7 +344,7 @@ export function endWait(item: TrackedPullRequest, told: WaitEnd, { errors }: Wai
   if (doubt !== undefined)
     return { item, end: isUndecided || outcome === 'error' ? errorEnd(doubt.failure) : told }
   if (phase.name === 'due') {
-    if (previous !== undefined && (mayPass || outcome === 'timed-out'))
+    if (previous !== undefined && (mayPass || isUndecided))
       return endedBefore(item, previous, attempt.number + 1, failure)
     if (outcome === 'pending') return { item, end: { ...told, isSkipped: true } }
     return { item, end: outcome === 'timed-out' ? errorEnd(errors.notInTime(item)) : told }

@@ -169,6 +169,7 @@ describe('what follows from events', () => {
     ['error: no response', [...failedOnce, attempt, unanswered, unavailable]],
     ['failed: Attempt 2: not submitted', [...failedOnce, attempt, unanswered, notFound]],
     ['failed: Attempt 2: no service', [...failedOnce, unavailable]],
+    ['failed', [...failedOnce, over({ outcome: 'pending' })]],
     ['failed: Attempt 2: no response', [...failedOnce, attempt, refused]],
     ['failed', [...failedOnce, timedOut]],
     ['error: not in time', [timedOut]],
