@@ -327,19 +327,28 @@ describe('`pr land` never submits again', () => {
     }
   })
 
-  test('what is interrupted between two attempts: it is not in the queue', async () => {
+  test.each<[string, Course, number | undefined, string, string]>([
+    ['between two attempts', failed, 429, '#7 is not in the queue.', 'stays in the queue'],
+    [
+      'in its second attempt',
+      [...failed, [335, 'TESTING', { prSha }]],
+      undefined,
+      'stays in the queue',
+      '#7 is not in the queue.',
+    ],
+  ])('what is interrupted %s', async (_, course, refusal, expected, wrong) => {
     const controller = new AbortController()
     const { code, err, out } = await runWithHistory('pr land 7 --interval 5s -o ndjson', {
-      pulls: { 7: failed },
+      pulls: { 7: course },
       fault(second, operation) {
         if (second > 360) controller.abort(new MergeqError('interrupted', 'Interrupted by SIGINT.'))
-        return second >= 30 && operation === 'submitPullRequest' ? { status: 429 } : undefined
+        return second >= 30 && operation === 'submitPullRequest' && refusal ? { status: refusal } : undefined
       },
       setting: { signal: controller.signal },
     })
     expect(code).toBe(130)
-    expect(err).toContain('#7 is not in the queue.')
-    expect(err).not.toContain('stays in the queue')
+    expect(err).toContain(expected)
+    expect(err).not.toContain(wrong)
     // An attempt that is tried again is reported once.
     expect(documentsIn(out).filter(({ type }) => type === 'attempt')).toHaveLength(2)
   })
