@@ -480,6 +480,15 @@ describe('`pr submit --wait`', () => {
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
   })
 
+  test('one that the service could not process has failed when the error of another one stops the rest', async () => {
+    const { code, err } = await runWithHistory('pr submit 7 8 9 --wait', {
+      pulls: {},
+      fault: (_, operation, body) =>
+        operation === 'submitPullRequest' ? { status: body.includes('"number":7') ? 503 : 401 } : undefined,
+    })
+    expect({ code, err }).toEqual({ code: 4, err: expect.stringContaining('Failed: #7, #8. Not sent: #9.') })
+  })
+
   test('asks for one pull request in an outage: its error counts for the others, too', async () => {
     const { code, asked } = await runWithHistory('pr submit 7 8 --wait --retries 0', {
       pulls: {},
