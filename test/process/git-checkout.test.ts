@@ -508,10 +508,12 @@ describe('nothing that a repository can configure is run', () => {
 test('each git command runs once, also for several pull requests', async () => {
   const { source, started } = open(checkout())
   for (const name of ['repo', 'targetBranch', 'sha', 'repo'] as const) await source.find(name)
+  await source.listRepositories()
   expect(started.map(({ args }) => args.slice(args.indexOf('core.hooksPath=/dev/null') + 1))).toEqual([
     ['remote', '-v'],
     ['rev-parse', '--symbolic-full-name', 'refs/remotes/origin/HEAD'],
     ['rev-parse', 'HEAD'],
+    ['rev-parse', '--show-toplevel'],
   ])
   for (const { options } of started) {
     expect(options.timeout).toBeLessThanOrEqual(5_000)
