@@ -160,7 +160,6 @@ async function openHttpClient(parts: ClientParts): Promise<HttpClient> {
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     caFile,
     warnOnce: logger.warnOnce,
-    isLoopback,
     notify: text => logger.progress(text),
   })
 }

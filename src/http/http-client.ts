@@ -1,7 +1,8 @@
 import { extendError, isMergeqError, MergeqError, toMergeqError } from '../base/errors.ts'
+import { isLoopback } from '../base/url.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { AuthoritiesOptions } from './certificates.ts'
-import { connectLimit, createLookup, openEarly } from './early-connection.ts'
+import { connectLimit, openEarly } from './early-connection.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { bypassesProxy, type ProxySource, proxyFromEnvironment, proxySource, proxyVariable } from './proxy.ts'
 import { createTraffic, maxRetryAfter, type Traffic } from './traffic.ts'
@@ -23,7 +24,6 @@ interface HttpClientOptions
   /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
   readonly limit: number
   readonly interrupted: AbortSignal
-  isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
   /** Who is told that the service is silent; nobody where it is undefined, and without `rateLimit`. */
   readonly messages?: 'person' | 'log' | undefined
@@ -89,6 +89,7 @@ export class HttpClient {
     this.proxyFor(url)
     let outlasted = 0
     let silent = 0
+    // Each turn is an attempt: also one after a 429 that is not counted, and a last one that the traffic does not let begin.
     for (let attempts = 1; ; attempts++) {
       let result: HttpResponse | TransportError
       let sentAt: number
@@ -108,7 +109,7 @@ export class HttpClient {
               return request.isChange ? pool.close() : undefined
             })
           // A 429 is an answer for all requests that share the traffic.
-          if (isRateLimited(result)) this.traffic?.pause(retryAfter(result.headers, clock.now()) ?? 0, clock)
+          if (isRateLimited(result)) this.noteRateLimit(result, attempts, options)
         } finally {
           this.traffic?.leave()
         }
@@ -116,7 +117,7 @@ export class HttpClient {
         result = this.notSent(url.host, request.operation)
         sentAt = clock.now()
       }
-      const isOutlasted = this.outlasts(result, attempts, options)
+      const isOutlasted = isRateLimited(result) && this.outlastsRateLimit(options)
       if (isOutlasted) outlasted++
       if ('error' in result && result.isSilent) silent++
       const repeats = { attempts, counted: isOutlasted ? undefined : attempts - outlasted, silent }
@@ -139,7 +140,7 @@ export class HttpClient {
 
   /** Returns the proxy for a URL; this machine is never reached through one. */
   private proxyFor(url: URL): URL | undefined {
-    return this.options.isLoopback(url.hostname) ? undefined : this.proxies.proxyFor(url)
+    return isLoopback(url.hostname) ? undefined : this.proxies.proxyFor(url)
   }
 
   /** The milliseconds in which no request is sent, because the service asked for a pause. */
@@ -162,18 +163,16 @@ export class HttpClient {
   }
 
   private async loadTransport(url: URL) {
-    const { isLoopback, beforeRequests } = this.options
     const isSecure = url.protocol === 'https:'
     const isDirect = this.proxyFor(url) === undefined
-    const early = isSecure && isDirect ? await openEarly(url, createLookup(isLoopback)) : undefined
+    const early = isSecure && isDirect ? await openEarly(url) : undefined
     try {
       // First undici: V8 rejects code that was cached under other flags.
       const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
-      await beforeRequests?.()
+      await this.options.beforeRequests?.()
       const pools = createConnectionPools({
         proxyFor: url => this.proxyFor(url),
         limit: Math.min(connectLimit, this.options.limit),
-        isLoopback,
         secureContext: isSecure ? await createTrust(this.options) : undefined,
         early,
       })
@@ -247,28 +246,30 @@ export class HttpClient {
     return { ...failure, isSilent: isTimeLimit(error) && !hasHead }
   }
 
-  /** Whether a repeat after a 429 is not counted; after ten minutes of them nothing more is sent. */
-  private outlasts(
-    result: HttpResponse | TransportError,
-    attempts: number,
-    { maxRetries }: HttpSendOptions,
-  ): boolean {
+  /** Pauses the traffic after a 429; where it is outlasted, nothing more is sent after ten minutes of them. */
+  private noteRateLimit({ headers }: HttpResponse, attempts: number, { maxRetries }: HttpSendOptions): void {
     const { clock, random, rateLimit } = this.options
-    if (!isRateLimited(result) || rateLimit?.isOutlasted !== true) return false
+    this.traffic?.pause(retryAfter(headers, clock.now()) ?? 0, clock)
+    if (rateLimit?.isOutlasted !== true) return
     if (maxRetries > 0) this.traffic?.pause(backoff(attempts, random()), clock)
     const now = clock.monotonic()
     this.limitedSince ??= now
-    if (now + this.pauseLeft() - this.limitedSince <= maxPatience) return maxRetries > 0
-    this.traffic?.stop()
-    return false
+    if (now + this.pauseLeft() - this.limitedSince > maxPatience) this.traffic?.stop()
   }
 
-  /** Whether nothing was said yet of a pause: requests that were sent together are told of it together. */
-  private isNewPause(delay: number): boolean {
+  /** Whether the repeat after a 429 is not counted. */
+  private outlastsRateLimit({ maxRetries }: HttpSendOptions): boolean {
+    return (
+      this.options.rateLimit?.isOutlasted === true && maxRetries > 0 && this.traffic?.isStopped() !== true
+    )
+  }
+
+  /** Tells of a pause, but only once: requests that were sent together are told of it together. */
+  private async announcePause(delay: number, text: string): Promise<void> {
     const until = this.options.clock.monotonic() + delay
-    if (until <= this.announcedUntil + 1_000) return false
+    if (until <= this.announcedUntil + 1_000) return
     this.announcedUntil = until
-    return true
+    await this.options.notify(text)
   }
 
   /** The failure of a request that was not sent in time, because others come first or the service asked for a pause. */
@@ -310,8 +311,9 @@ export class HttpClient {
     const remaining = options.remaining()
     const hasTime = delay < remaining
     if (counted !== undefined) this.retryCount++
-    if (hasTime && (counted !== undefined || this.isNewPause(delay)))
-      await notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
+    const text = `${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`
+    if (hasTime && counted === undefined) await this.announcePause(delay, text)
+    else if (hasTime) await notify(text)
     try {
       await clock.sleep(Math.min(delay, remaining), AbortSignal.any([interrupted, signal]))
     } catch (error) {

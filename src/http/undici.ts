@@ -8,7 +8,7 @@ import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import type { AuthoritiesOptions } from './certificates.ts'
-import { connectLimit, createLookup } from './early-connection.ts'
+import { connectLimit, lookupAddress } from './early-connection.ts'
 import {
   decompress,
   type HttpRequest,
@@ -181,7 +181,6 @@ export async function createTrust(options: AuthoritiesOptions): Promise<SecureCo
 interface ConnectOptions {
   /** Returns the proxy for a URL; undefined where the host is reached directly. */
   proxyFor(url: URL): URL | undefined
-  isLoopback(hostname: string): boolean
   readonly limit?: number
   readonly secureContext?: SecureContext | undefined
   /** A connection that was opened while this module was being loaded. */
@@ -202,7 +201,6 @@ export interface ConnectionPool {
 /** Creates pools on demand. Certificates are validated whatever the environment says. */
 export function createConnectionPools({
   proxyFor,
-  isLoopback,
   limit = connectLimit,
   secureContext,
   early,
@@ -227,7 +225,7 @@ export function createConnectionPools({
         ? new Agent({
             ...options,
             connect: withEarly(
-              trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets),
+              trackedConnector({ ...connect, lookup: lookupAddress }, sockets),
               early,
               limit,
             ),

@@ -3,7 +3,6 @@ import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { memoize } from '../../src/base/scheduling.ts'
-import { isLoopback } from '../../src/base/url.ts'
 import { createConnectionPools, sendOnce } from '../../src/http/undici.ts'
 import { type CertificateAuthority, createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
@@ -387,7 +386,7 @@ test('--timeout applies while a service does not complete the TLS handshake', as
 test('what a connection received before does not count against the size limit of a response', async () => {
   const service = kept(await startTestServer({ answer: () => ({ body: 'OK', delay: 200 }) }))
   const url = `${service.baseUrl()}/getQueue`
-  const pools = createConnectionPools({ proxyFor: () => undefined, isLoopback })
+  const pools = createConnectionPools({ proxyFor: () => undefined })
   const request = { operation: 'getQueue', method: 'GET', url, headers: {}, isChange: false } as const
   const { status } = await sendOnce(
     { ...pools.poolFor(new URL(url), false), received: () => 1e9 },

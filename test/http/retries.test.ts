@@ -243,7 +243,6 @@ test.each([
     nameOf: setting => setting,
     limit: 10_000,
     interrupted: new AbortController().signal,
-    isLoopback: () => true,
     notify: async () => undefined,
   })
   const sending = client.send(
