@@ -90,7 +90,7 @@ export const readForPerson = <P extends Params>(
   forPerson(cli, () => readIfFound(cli.client(), operation, values, { limits: { maxRetries: 0 } }))
 
 /** What one of several requests prints. */
-export interface Shown extends Result {
+export interface PrintedItem extends Result {
   /** The web page that is opened in its place. */
   readonly opens?: string | undefined
   /** The kind of exit code that it requires, if it is not `ok`. */
@@ -124,7 +124,7 @@ export async function forEach<T extends Resource>(
   cli: Cli,
   operation: Operation,
   items: readonly T[],
-  work: (item: T) => Promise<Shown | Printed>,
+  work: (item: T) => Promise<PrintedItem | Printed>,
   { unknown, ...options }: ForEachOptions<T> = {},
 ): Promise<number> {
   const { report } = await each(cli, operation, items, work, {
@@ -149,7 +149,7 @@ export const forOne = <T extends Resource>(
   cli: Cli,
   operation: Operation,
   values: T,
-  work: () => Promise<Shown | Printed>,
+  work: () => Promise<PrintedItem | Printed>,
 ): Promise<number> => forEach(cli, operation, [values], work)
 
 /** A change that was sent and failed has a receipt; `api --include` prints the response. */
@@ -172,23 +172,27 @@ const receipt = (record: JsonObject, sentence: string): Result => ({
   screen: () => ({ sentence }),
 })
 
-type ShownParts = string | Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>
+interface ShownParts extends Partial<Pick<Result, 'columns' | 'rows' | 'screen'>> {
+  /** What the receipt says. */
+  readonly sentence?: string
+}
 
 /** The document of a response with what a person sees, or a receipt where the service responds with nothing. */
-export function show(sent: CallResult, shown?: ShownParts): Result
-export function show(sent: CallResult | Printed, shown?: ShownParts): Result | Printed
-export function show(sent: CallResult | Printed, shown: ShownParts = {}): Result | Printed {
+export function show(sent: CallResult, shown?: string | ShownParts): Result
+export function show(sent: CallResult | Printed, shown?: string | ShownParts): Result | Printed
+export function show(sent: CallResult | Printed, shown: string | ShownParts = {}): Result | Printed {
+  const { sentence = '', ...parts }: ShownParts =
+    typeof shown === 'string' ? { sentence: shown, screen: () => ({ sentence: shown }) } : shown
   if (sent === 'printed') return sent
   const { response, operation, resource, delivery, wasQueued } = sent
-  const sentence = typeof shown === 'string' ? shown : undefined
   if (response.document === undefined)
-    return receipt(createReceipt(operation, resource, delivery, undefined, wasQueued), sentence ?? '')
+    return receipt(createReceipt(operation, resource, delivery, undefined, wasQueued), sentence)
   return {
     records: response.records,
     document: records => response.document?.(records) ?? null,
     ...(response.rawBody === undefined ? {} : { raw: response.rawBody }),
     columns: [],
-    ...(typeof shown === 'string' ? { rows: [], screen: () => ({ sentence: shown }) } : shown),
-    ...(typeof shown !== 'string' && shown.columns === undefined ? { rows: [] } : {}),
+    ...parts,
+    ...(parts.columns === undefined ? { rows: [] } : {}),
   }
 }

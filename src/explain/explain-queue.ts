@@ -85,7 +85,7 @@ export async function explainQueueAt(place: Queue, client: ServiceClient): Promi
   const state = stateOf(queue)
   const { testing, concurrency = null } = testSlots(queue)
   const verdict = verdictOf(sources)
-  const ofState = stateFindings(queue)
+  const ofState = queueFindings(queue)
   const findings = [...ofState, ...entryFindings(sources), ...notReadyFindings(sources)]
   return {
     repo: repositoryName(place.repo),
@@ -154,7 +154,7 @@ function timeSinceChange(queue: JsonObject, now: number): number | undefined {
   return times.length === 0 ? undefined : times.reduce((one, other) => Math.min(one, other))
 }
 
-const stateFindings = (queue: JsonObject): readonly Finding[] =>
+const queueFindings = (queue: JsonObject): readonly Finding[] =>
   stateOf(queue) === ''
     ? [{ code: 'queue-state', message: 'The service reports no state of the queue.' }]
     : queueStateFindings(queue, [])

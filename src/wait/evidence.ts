@@ -8,7 +8,7 @@ import { changedSince, changedWhen, changeTime, isOutdated, sentSeconds } from '
 import { getString, type JsonObject } from '../base/json.ts'
 import { outcomeOfRecord, stateOf } from '../domain/states.ts'
 import { isOtherCommit } from '../values/commit.ts'
-import { absenceOf, type ReadPullRequest, type Sending, type WaitObservation } from './wait-state.ts'
+import { absenceOf, type ReadPullRequest, type SubmissionTime, type WaitObservation } from './wait-state.ts'
 
 /** What a record in a reading is; a reading without a record is `none`. */
 export type Evidence =
@@ -83,7 +83,7 @@ export const isSameRecord = (record: JsonObject, recordBefore: JsonObject | unde
   recordBefore !== undefined && nameOfRecord(record) === nameOfRecord(recordBefore)
 
 /** Whether a reading is so soon after a submission that it may not show it yet. */
-export const isRecent = ({ at }: Pick<WaitObservation, 'at'>, sent: Sending | undefined): boolean =>
+export const isRecent = ({ at }: Pick<WaitObservation, 'at'>, sent: SubmissionTime | undefined): boolean =>
   sent !== undefined && at < sent.to + maxVisibilityDelay
 
 /** Whether the clocks of a record and of the service are known, so that they can be compared with the sending. */

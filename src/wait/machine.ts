@@ -35,9 +35,9 @@ import {
   isPendingAgain,
   type ReadPullRequest,
   type Seen,
-  type Sending,
   type StateChange,
   type Step,
+  type SubmissionTime,
   submittedHead,
   type TrackedPullRequest,
   type WaitEnd,
@@ -60,10 +60,10 @@ export type SubmissionEvent =
       readonly record: JsonObject | undefined
       readonly before: JsonObject | undefined
     }
-  | { readonly type: 'accepted'; readonly sent: Sending; readonly before: JsonObject | undefined }
+  | { readonly type: 'accepted'; readonly sent: SubmissionTime; readonly before: JsonObject | undefined }
   | {
       readonly type: 'unanswered'
-      readonly sent: Sending
+      readonly sent: SubmissionTime
       readonly before: JsonObject | undefined
       readonly failure: MergeqError
       readonly isLast: boolean

@@ -33,21 +33,21 @@ export async function readPullRequests(
 ): Promise<ReadonlyMap<ReadPullRequest, Reading<WaitObservation>>> {
   const { time } = wait
   const queues = new Map<string, JsonObject>()
-  const seen: Readings = new Map()
+  const noted: Readings = new Map()
   const names = all.map(({ pullRequest }) => queueName(pullRequest))
   for (const name of new Set(names)) {
     const inQueue = all.filter((_, index) => names[index] === name)
     if (!isQueueNeeded(name, inQueue, wait)) continue
-    const queue = await readQueue(name, inQueue, seen, wait)
+    const queue = await readQueue(name, inQueue, noted, wait)
     if (queue === undefined) continue
     queues.set(name, queue)
-    const unlisted = inQueue.filter(tracked => !seen.has(tracked))
+    const unlisted = inQueue.filter(tracked => !noted.has(tracked))
     // What the caller adds to the body belongs to the request for one pull request.
-    if (wait.client.added?.route !== getSubmittedPullRequest.route) await readSeveral(unlisted, seen, wait)
+    if (wait.client.added?.route !== getSubmittedPullRequest.route) await readSeveral(unlisted, noted, wait)
   }
   const readOne = async (tracked: ReadPullRequest): Promise<Reading<WaitObservation>> => {
     const queue = queues.get(queueName(tracked.pullRequest))
-    const reading = seen.get(tracked) ?? (await observe(tracked, wait))
+    const reading = noted.get(tracked) ?? (await observe(tracked, wait))
     return 'failure' in reading
       ? reading
       : { value: await withWords(tracked, { ...reading.value, queue }, wait) }
@@ -91,7 +91,7 @@ function sharedSince(all: readonly ReadPullRequest[], { options: { interval }, c
 async function readQueue(
   name: string,
   inQueue: readonly ReadPullRequest[],
-  seen: Readings,
+  noted: Readings,
   wait: Wait,
 ): Promise<JsonObject | undefined> {
   const { client, limits, time, sharing } = wait
@@ -101,7 +101,7 @@ async function readQueue(
   const since = sharedSince(inQueue, wait)
   const reading = await readingOf(async () => sharing?.read(name, since, ask, client, time) ?? ask())
   if ('failure' in reading) {
-    await noteUnreadable(name, reading.failure, inQueue, seen, wait)
+    await noteUnreadable(name, reading.failure, inQueue, noted, wait)
     return undefined
   }
   if (reading.value === undefined) return undefined
@@ -110,7 +110,7 @@ async function readQueue(
   for (const tracked of inQueue) {
     const { record, position } = entries.get(tracked.pullRequest.pr) ?? {}
     if (record !== undefined)
-      seen.set(tracked, { value: { record, position, ...times, waited: time.elapsed() } })
+      noted.set(tracked, { value: { record, position, ...times, waited: time.elapsed() } })
   }
   return queue
 }
@@ -120,7 +120,7 @@ async function noteUnreadable(
   name: string,
   failure: MergeqError,
   inQueue: readonly ReadPullRequest[],
-  seen: Readings,
+  noted: Readings,
   { client: { logger }, options: { failOnPaused }, unreadableQueues, sharing }: Wait,
 ): Promise<void> {
   const message = withPeriod(failure.message)
@@ -131,13 +131,13 @@ async function noteUnreadable(
     if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
     else await logger.info(`${text}.`)
   } else if (isOnlySource || (failOnPaused && isPermanent(failure))) {
-    for (const tracked of inQueue) seen.set(tracked, { failure })
+    for (const tracked of inQueue) noted.set(tracked, { failure })
   } else if (failOnPaused)
     await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
 }
 
 /** Reads pull requests that a queue does not list, several in one request, and notes what that says of them. */
-async function readSeveral(all: readonly ReadPullRequest[], seen: Readings, wait: Wait): Promise<void> {
+async function readSeveral(all: readonly ReadPullRequest[], noted: Readings, wait: Wait): Promise<void> {
   const { client, limits, time } = wait
   const { clock } = client.host
   for (const part of partsToRead(all)) {
@@ -149,7 +149,7 @@ async function readSeveral(all: readonly ReadPullRequest[], seen: Readings, wait
     const [at, waited] = [clock.now(), time.elapsed()]
     for (const tracked of part) {
       if ('failure' in reading) {
-        seen.set(tracked, reading)
+        noted.set(tracked, reading)
         continue
       }
       const { pr } = tracked.pullRequest
@@ -157,7 +157,7 @@ async function readSeveral(all: readonly ReadPullRequest[], seen: Readings, wait
       const isUnknown = reading.value?.notFound.has(pr) === true
       const notFound = isUnknown ? neverSubmittedError(tracked.pullRequest, client) : undefined
       if (record !== undefined || isUnknown)
-        seen.set(tracked, { value: { record, at, waited, askedAt, date: reading.value?.date, notFound } })
+        noted.set(tracked, { value: { record, at, waited, askedAt, date: reading.value?.date, notFound } })
     }
   }
 }

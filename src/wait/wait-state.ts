@@ -77,7 +77,7 @@ export interface Attempt {
   /** How many there were, with one that was in the queue already. */
   readonly number: number
   /** When the last one was sent; undefined if this one was in the queue already, or is not of this wait. */
-  readonly sent?: Sending | undefined
+  readonly sent?: SubmissionTime | undefined
   /**
    * The record that was read before it was sent. One without a `stateChangedAt` is forgotten when a reading shows another
    * record.
@@ -98,7 +98,7 @@ export interface Attempt {
 }
 
 /** When a submission was sent; it is uncertain if no response says that it was made. */
-export interface Sending extends SendingTime {
+export interface SubmissionTime extends SendingTime {
   readonly isUncertain?: boolean
 }
 
@@ -115,7 +115,7 @@ export interface Seen {
 /** Returns a pull request as a wait finds it: to be submitted, or sent by another command of the same client, or neither. */
 export const track = (
   pullRequest: PullRequest,
-  { isDue, sent }: { readonly isDue: boolean; readonly sent?: Sending | undefined },
+  { isDue, sent }: { readonly isDue: boolean; readonly sent?: SubmissionTime | undefined },
 ): TrackedPullRequest => {
   const tracked = { pullRequest, attempt: { number: 0, isMade: false, sent }, seen: {} }
   return isDue ? { ...tracked, phase: { name: 'due' } } : { ...tracked, phase: { name: 'unread' } }

@@ -8,7 +8,7 @@ import type { PullRequest } from '../values/pull-request.ts'
 import { limitsOfReading } from './poll.ts'
 import type { SharedQueues } from './shared-queues.ts'
 import { createWaitErrors, type WaitErrors } from './wait-errors.ts'
-import type { Sending, StateChange, TrackedPullRequest, WaitEnd, WaitOptions } from './wait-state.ts'
+import type { StateChange, SubmissionTime, TrackedPullRequest, WaitEnd, WaitOptions } from './wait-state.ts'
 
 /** How a wait submits its pull requests. */
 export interface SubmitOptions {
@@ -38,7 +38,7 @@ export interface Wait {
   /** When the last submission of each pull request that was tried was sent, or why it was not. */
   readonly tried: Map<
     PullRequest,
-    { readonly sent?: Sending | undefined; readonly failure?: MergeqError | undefined }
+    { readonly sent?: SubmissionTime | undefined; readonly failure?: MergeqError | undefined }
   >
   /** The pull requests whose failing checks were read. */
   readonly failingReads: Set<PullRequest>
