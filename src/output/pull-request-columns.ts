@@ -17,10 +17,9 @@ export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(c
   column.title === 'FOR' ? { ...column, title: 'AGO' } : column,
 )
 
-export const pullRequestCsvColumns: readonly Column[] =
-  'prNumber state stateChangedAt prAuthor priorityName prTitle'
-    .split(' ')
-    .map(path => ({ title: path, path, format: 'plain', csvName: path }))
+export const pullRequestCsvColumns: readonly Column[] = columns(
+  ...(['prNumber', 'state', 'stateChangedAt', 'prAuthor', 'priorityName', 'prTitle'] as const),
+).map(({ path }) => ({ title: path, path, format: 'plain', csvName: path }))
 
 /** Returns columns as a person reads them: a time is how long ago it was. */
 export const withAges = (shown: readonly Column[]): readonly Column[] =>

@@ -40,6 +40,14 @@ const validators = new Map(
   ),
 )
 
+test('columns are fields of the records of their command, except where a table has rows of its own', () => {
+  const others = allCommands.filter(definition => {
+    const { columns = [], names = [] } = fieldsOf(definition, new Map()) ?? {}
+    return columns.some(({ path }) => !names.includes(path))
+  })
+  expect(others.map(({ command }) => command)).toEqual(['pr testing', 'queue report'])
+})
+
 const commandOf = (line: string): string =>
   [...schemas.keys()].findLast(name => `${line} `.startsWith(`${name} `)) ?? line
 
