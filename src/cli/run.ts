@@ -4,18 +4,12 @@ import { createServiceTime } from '../api/service-time.ts'
 import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
 import { isMergeqError, type MergeqError, usageError, withName } from '../base/errors.ts'
 import { createAdvice } from '../command/advice.ts'
+import { checkBranches, checkEmptyWords, checkEnough, checkExclusive } from '../command/check-inputs.ts'
 import type { Cli, Command, CommandClient, GlobalOptions, RegisteredCommand } from '../command/command.ts'
 import { fieldsOf } from '../command/fields.ts'
-import { flagName, type InputContext } from '../command/inputs.ts'
+import { flagName, type InputContext, readInputs } from '../command/inputs.ts'
 import { explainNotFound } from '../command/send.ts'
-import {
-  checkBranches,
-  checkEmptyWords,
-  checkEnough,
-  checkExclusive,
-  readInputs,
-  withAddedFields,
-} from '../command/values.ts'
+import { withAddedFields } from '../command/set-option.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { createTokenReader } from '../config/token.ts'

@@ -7,7 +7,7 @@ import { type PullRequest, pullRequestName } from '../values/pull-request.ts'
 import { queueName } from '../values/repository.ts'
 import type { Cli } from './command.ts'
 import { canPrompt, confirm } from './confirm.ts'
-import { argsForPullRequest, pullRequestOf } from './values.ts'
+import { argsForPullRequest, pullRequestOf } from './pull-request-inputs.ts'
 
 /**
  * Finds the pull request of a command that names none. One that neither a variable nor the CI job names is a guess: a

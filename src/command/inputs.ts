@@ -78,6 +78,9 @@ export const isOption = ({ name }: Definition): boolean => name.startsWith('-')
 export const oppositeOf = (name: string): string =>
   name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
 
+/** An option as it is typed, an argument as usage shows it: `<pr>`. */
+export const wordOf = (name: string): string => (name.startsWith('-') ? name : `<${name}>`)
+
 /** Returns an argument as usage shows it: `<test-id>`, `[pr]` or `[pr...]`. */
 export function formatArgument({ name, required, variadic }: Definition): string {
   const text = variadic === true ? `${name}...` : name
@@ -259,4 +262,19 @@ export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
     setting,
     read: (_, { settings }) => valueFromSettings(key, param, callerOf(settings)),
   }
+}
+
+/** What a command reads, by the names of its inputs. */
+export type Values = Readonly<Record<string, unknown>>
+
+/** Reads inputs in their order, those that a setting can give last: the pull request may have to be looked up. */
+export async function readInputs(inputs: Inputs, args: ParsedArgs, context: InputContext): Promise<Values> {
+  const entries: [string, unknown][] = []
+  const all = Object.entries(inputs)
+  for (const [name, input] of [
+    ...all.filter(([, { setting }]) => setting === undefined),
+    ...all.filter(([, { setting }]) => setting !== undefined),
+  ])
+    entries.push([name, await input.read(args, context)])
+  return Object.fromEntries(entries)
 }

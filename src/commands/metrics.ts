@@ -4,9 +4,10 @@ import { isObject, type JsonObject } from '../base/json.ts'
 import { type Cli, command, drawsResults } from '../command/command.ts'
 import { printRequests } from '../command/dry-run.ts'
 import { flag } from '../command/inputs.ts'
+import { paramsOf } from '../command/param-inputs.ts'
 import { read } from '../command/send.ts'
 import { namedQueues, readQueues, reportUnread } from '../command/several-queues.ts'
-import { paramsOf, repositoryOrAll } from '../command/values.ts'
+import { repositoryOrAll } from '../command/shared-inputs.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
   type Bucket,

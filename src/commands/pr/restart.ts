@@ -1,8 +1,10 @@
 import { changeSentence } from '../../api/change-sentence.ts'
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
 import { command } from '../../command/command.ts'
+import { pullRequests } from '../../command/pull-request-inputs.ts'
 import { forEach, send, show } from '../../command/send.ts'
-import { pullRequests, setOf, yesOption } from '../../command/values.ts'
+import { setOf } from '../../command/set-option.ts'
+import { yesOption } from '../../command/shared-inputs.ts'
 import { explainFinished } from './shared/explain-finished.ts'
 
 export const definition = command({

@@ -10,15 +10,10 @@ import { get, getString, type JsonObject } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import type { Definition, Input } from '../../command/inputs.ts'
+import { argsForPullRequest, pullRequestOf, pullRequestOption } from '../../command/pull-request-inputs.ts'
 import { forOne, read, show, webPage } from '../../command/send.ts'
-import {
-  argsForPullRequest,
-  pullRequestOf,
-  pullRequestOption,
-  queueOfSettings,
-  setOf,
-  webOption,
-} from '../../command/values.ts'
+import { setOf } from '../../command/set-option.ts'
+import { queueOfSettings, webOption } from '../../command/shared-inputs.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
   failedCheckText,

@@ -1,8 +1,9 @@
 import { changeSentence } from '../../api/change-sentence.ts'
 import { createQueue } from '../../api/operations/queues.ts'
 import { command } from '../../command/command.ts'
+import { paramsOf } from '../../command/param-inputs.ts'
 import { forOne, send, show } from '../../command/send.ts'
-import { paramsOf, setOf } from '../../command/values.ts'
+import { setOf } from '../../command/set-option.ts'
 
 export const definition = command({
   name: 'queue create',

@@ -2,7 +2,8 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
 import { command } from '../../command/command.ts'
-import { paramsOf, setOf } from '../../command/values.ts'
+import { paramsOf } from '../../command/param-inputs.ts'
+import { setOf } from '../../command/set-option.ts'
 import { printQueue, selectableFields } from './shared/print-queue.ts'
 
 export const definition = command({

@@ -6,6 +6,7 @@ import { getString } from '../../base/json.ts'
 import { type Cli, command } from '../../command/command.ts'
 import { printRequests } from '../../command/dry-run.ts'
 import { flag } from '../../command/inputs.ts'
+import { paramsOf } from '../../command/param-inputs.ts'
 import { read } from '../../command/send.ts'
 import {
   type NamedQueue,
@@ -15,7 +16,7 @@ import {
   readQueues,
   reportUnread,
 } from '../../command/several-queues.ts'
-import { paramsOf, repositoryOrAll } from '../../command/values.ts'
+import { repositoryOrAll } from '../../command/shared-inputs.ts'
 import { findQueue, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type Repository, shortRepositoryName } from '../../values/repository.ts'

@@ -4,14 +4,10 @@ import { listTestRuns } from '../../api/operations/testing-results.ts'
 import { getNumber, getString, type JsonObject } from '../../base/json.ts'
 import { command } from '../../command/command.ts'
 import { runList } from '../../command/lists.ts'
-import {
-  cutListSentence,
-  limitInput,
-  paramsOf,
-  pullRequestOption,
-  queueOrPullRequest,
-  setOf,
-} from '../../command/values.ts'
+import { paramsOf } from '../../command/param-inputs.ts'
+import { pullRequestOption, queueOrPullRequest } from '../../command/pull-request-inputs.ts'
+import { setOf } from '../../command/set-option.ts'
+import { cutListSentence, limitInput } from '../../command/shared-inputs.ts'
 import { withAges, withLinks } from '../../output/pull-request-columns.ts'
 import { columns, placeColumns, withPlaceColumns } from '../../output/view.ts'
 import { formatDuration, pluralize } from '../../values/format.ts'

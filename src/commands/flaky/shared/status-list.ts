@@ -1,7 +1,7 @@
 import type { ListEnd } from '../../../api/list.ts'
 import type { Cli } from '../../../command/command.ts'
 import type { ListEnding } from '../../../command/lists.ts'
-import { cutListSentence } from '../../../command/values.ts'
+import { cutListSentence } from '../../../command/shared-inputs.ts'
 import { countRead, pluralize } from '../../../values/format.ts'
 import { type Repository, repositoryName } from '../../../values/repository.ts'
 

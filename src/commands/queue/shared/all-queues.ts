@@ -2,12 +2,12 @@ import { getMergeQueueMetrics } from '../../../api/operations/metrics.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { timeIsOver } from '../../../api/wait-time.ts'
 import { failureOrThrow, MergeqError } from '../../../base/errors.ts'
+import { rejectTogether } from '../../../command/check-inputs.ts'
 import type { Cli } from '../../../command/command.ts'
 import { printRequests } from '../../../command/dry-run.ts'
 import { outlastRateLimit, reportErrors, withResource } from '../../../command/each.ts'
 import { flag, type Input, option } from '../../../command/inputs.ts'
 import { forEachQueue, type NamedQueue, queuesOfMetrics } from '../../../command/several-queues.ts'
-import { rejectTogether } from '../../../command/values.ts'
 import {
   isSameRepository,
   type Queue,

@@ -5,7 +5,7 @@ import { type Json, type JsonObject, parseJson } from '../../../../base/json.ts'
 import type { Cli } from '../../../../command/command.ts'
 import { expandFiles, openInput } from '../../../../command/input-files.ts'
 import { flag, type Input, option, optionInput } from '../../../../command/inputs.ts'
-import { setOf, setOption } from '../../../../command/values.ts'
+import { setOf, setOption } from '../../../../command/set-option.ts'
 import { findFileAbove } from '../../../../config/project-file.ts'
 import { parentDirectory } from '../../../../config/store.ts'
 import {
