@@ -13,10 +13,10 @@ import { statusListEnding } from './shared/status-list.ts'
 const quarantinedColumns = columns(
   ['name', { format: 'text' }],
   'status',
-  ['quarantine_setting', { priority: 3 }],
-  ['status_last_updated_at', { priority: 2 }],
-  ['codeowners', { priority: 1 }],
-  ['file', { priority: 4 }],
+  'quarantine_setting',
+  'status_last_updated_at',
+  'codeowners',
+  'file',
   'test_case_id',
   'variant',
 )

@@ -5,19 +5,18 @@ import { paramsOf } from '../../command/param-inputs.ts'
 import { setOf } from '../../command/set-option.ts'
 import { limitInput } from '../../command/shared-inputs.ts'
 import { type Column, columns } from '../../output/view.ts'
-import { idColumn, lastColumns, nameColumn, ownerColumn, quarantinedColumn } from './shared/columns.ts'
+import { idColumn, nameColumn, ownerColumn, quarantinedColumn } from './shared/columns.ts'
 import { statusListEnding } from './shared/status-list.ts'
 
-const unhealthyColumns = [
-  ...columns(
-    ['name', { format: 'text' }],
-    'status.value',
-    ['pull_requests_impacted_last_7d', { priority: 2 }],
-    ['quarantined', { priority: 3 }],
-    ['codeowners', { priority: 1 }],
-  ),
-  ...lastColumns,
-]
+const unhealthyColumns = columns(
+  ['name', { format: 'text' }],
+  'status.value',
+  'pull_requests_impacted_last_7d',
+  'quarantined',
+  'codeowners',
+  'id',
+  'variant',
+)
 
 const unhealthyScreenColumns: readonly Column[] = [
   ...columns('status.value', ['pull_requests_impacted_last_7d', { priority: 4 }]),
