@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/base/errors.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
@@ -247,6 +247,20 @@ describe('a signal among several', () => {
     )
     expect(code).toBe(130)
     expect(err).toMatch(/In progress: #7, #8, #9, #10\. Not sent: #11\.\nmergeq: stopped by SIGINT\.\n/)
+  })
+
+  test('before a change is sent again: its error names the pull request', async () => {
+    const stop = new AbortController()
+    const clock = {
+      now: noon,
+      async sleep() {
+        stop.abort(signal())
+        stop.signal.throwIfAborted()
+      },
+    }
+    const setting = { clock, signal: stop.signal }
+    const { code, err } = await run('pr submit 7 --json', () => ({ status: 429 }), setting)
+    expect({ code, err }).toEqual({ code: 130, err: expect.stringContaining('"pr":7') })
   })
 
   test('before the first', async () => {
