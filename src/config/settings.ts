@@ -154,17 +154,22 @@ const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(
 const discovered = (load: () => Promise<SettingSource>): SettingSource =>
   memoized({ find: async name => (isDiscoverable(name) ? (await load()).find(name) : undefined) })
 
+/** The values that were looked up so far. */
+interface FoundValues {
+  readonly used: Map<SettingKey, ResolvedValue>
+  /** Those that no option gave, unparsed. */
+  readonly configured: Map<SettingKey, string>
+}
+
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
  * caller gives, environment, project file, profile, CI job, git, default (docs/reference/cli.md, "Settings").
- *
- * @param found the values that were looked up so far, and unparsed those that no option gave
  */
 export function resolveSettings(
   given: ParsedArgs | SettingSource,
   host: ServiceHost,
   options: ResolveOptions,
-  found = { used: new Map<SettingKey, ResolvedValue>(), configured: new Map<SettingKey, string>() },
+  found: FoundValues = { used: new Map(), configured: new Map() },
 ): Config {
   const { changes, checks = false, use, notify, nameOf } = options
   const needsSettings = use !== 'not needed'

@@ -31,11 +31,17 @@ export interface Store {
   readonly path: string | undefined
   /** Returns the document, an empty one without a file; throws a usage error for one that cannot be read. */
   read(): Promise<JsonObject>
-  /** Returns what an administrator set for all users of this machine, if anything. Throws a usage error for wrong settings. */
-  readMachine(): Promise<{ readonly path: string; readonly document: JsonObject } | undefined>
+  /** Returns the settings of this machine; nothing if there are none. Throws a usage error for wrong ones. */
+  readMachine(): Promise<MachineSettings | undefined>
   readError(): Promise<MergeqError | undefined>
   /** Returns the mode of the file, such as `644`, if other users can read it; only once, so that it is said once. */
   takeSharedMode(): Promise<string | undefined>
+}
+
+/** The settings that an administrator made for all users of a machine, without tokens. */
+interface MachineSettings {
+  readonly path: string
+  readonly document: JsonObject
 }
 
 /** Returns the document of a settings file. Throws an error that says what is wrong. */
@@ -101,7 +107,7 @@ export function openStore(host: ServiceHost): Store {
 }
 
 /** Throws a usage error for a file that others than root can change, or with a token in it. */
-async function readMachineFile(host: ServiceHost) {
+async function readMachineFile(host: ServiceHost): Promise<MachineSettings | undefined> {
   const { env, files, machineFile: path } = host
   if (isSwitchedOff(env, 'MERGEQ_MACHINE_CONFIG', 'the settings of the machine') || path === undefined)
     return undefined
