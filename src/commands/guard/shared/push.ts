@@ -242,6 +242,8 @@ export async function guardPush(
   const timeout = (usual: number) => Math.min(usual, Math.max(1, cli.time?.left() ?? usual))
   const limits = { maxRetries: 0, timeout }
   const readQueue = memoize(() => readIfFound(cli.client(), getQueue, queue, { limits }))
+  // A pull request in the queue blocks the push at once. Another failure, such as an outage, is kept and thrown when all
+  // reads are done, as a later read may still find such a pull request. (The hook lets the push go on after it.)
   let failure: MergeqError | undefined
   const noteFailure = (error: unknown): undefined => {
     const found = failureOrThrow(error)

@@ -73,6 +73,11 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
   if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
 }
 
+/**
+ * Changes the state of several queues. The file of `--record` is written up to three times: with what it has already, to
+ * find out whether it can be written; with the states before the first change, so that `queue resume --from` knows them
+ * even if the command is killed; and after the changes, without the queues that were not changed.
+ */
 async function changeAllStates(cli: Cli, state: SettableState, options: StateOptions): Promise<number> {
   const { file, record: path, yes } = options
   requireAnswer(yes, cli)
@@ -101,7 +106,9 @@ async function changeAllStates(cli: Cli, state: SettableState, options: StateOpt
     return { ...item, row, failure }
   })
   const changes = items.filter(({ failure }) => failure === undefined).map(({ row }) => row)
+  // A queue whose change may have been applied (its delivery is unknown) stays in the record.
   const refused = new Set<RecordedChange>()
+  // Before the first change: what is changed must be in the record, however the command ends.
   await record.write(continueRecord(earlier, changes))
   const change = async (item: (typeof items)[number]): Promise<StateChangeResult> => {
     const { queue, row, failure } = item
@@ -125,6 +132,7 @@ async function changeAllStates(cli: Cli, state: SettableState, options: StateOpt
     if (hasChanged) await suggestReturn(options, cli)
     return await report()
   } finally {
+    // Also after an interruption: the record must not promise changes that were refused.
     if (refused.size > 0) {
       const corrected = continueRecord(earlier, changes, each => !refused.has(each))
       await record.correct(corrected, 'It still names queues that were not changed.')
