@@ -32,7 +32,8 @@ export const usageOf = (path: Words): string =>
 export const optionsOf = ({ command }: ParsedCommandLine): readonly Definition[] => [
   ...(command?.definitions.filter(isOption) ?? []),
   ...globalOptions,
-  ...[versionOption, helpOption],
+  versionOption,
+  helpOption,
 ]
 
 function wrongValueOf(reading: ParsedCommandLine): Hint {

@@ -95,7 +95,9 @@ export async function explain(
   const estimate =
     known === undefined ? await readEstimate(pullRequest, queue.record ?? {}, client, now) : null
   return explanationOf({
-    ...{ pr, repo, targetBranch },
+    pr,
+    repo,
+    targetBranch,
     commandLine: client.settings.commandLine,
     nameOf: client.nameOf,
     record,

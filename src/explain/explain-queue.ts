@@ -204,7 +204,12 @@ function notReadyPullRequests(sources: QueueSources): QueueExplanation['notReady
     const pr = getNumber(record, 'prNumber')
     if (pr === undefined) return []
     const { title, since, reasons } = explanationOf({
-      ...{ pr, repo, targetBranch, record, queue, now },
+      pr,
+      repo,
+      targetBranch,
+      record,
+      queue,
+      now,
       nameOf: client.nameOf,
       commandLine: client.settings.commandLine,
       run: undefined,

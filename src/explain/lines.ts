@@ -77,8 +77,13 @@ function headline(explanation: Explanation, now: number): StyledLine {
   const [sign = '', ...words] = text.split(' ')
   const span = (part: string): Span => ({ text: part, style })
   return [
-    ...[span(sign), ' ', { ...number, style: 'bold' as const }, ' ', span(words.join(' '))],
-    ...[styled(age, 'dim'), styled(`${position}${name}`, 'bold')],
+    span(sign),
+    ' ',
+    { ...number, style: 'bold' as const },
+    ' ',
+    span(words.join(' ')),
+    styled(age, 'dim'),
+    styled(`${position}${name}`, 'bold'),
   ]
 }
 

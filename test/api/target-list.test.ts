@@ -79,7 +79,12 @@ describe('a list of targets in any pieces', () => {
 
   test('is refused with its line if its bytes are not UTF-8', async () => {
     const bad = fc.constantFrom(
-      ...[[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe7, 0x9b], [0x80]],
+      [0xff],
+      [0xc0, 0x80],
+      [0xed, 0xa0, 0x80],
+      [0xf4, 0x90, 0x80, 0x80],
+      [0xe7, 0x9b],
+      [0x80],
     )
     await fc.assert(
       fc.asyncProperty(bad, fc.nat({ max: 30 }), sizes, async (wrong, before, cut) => {

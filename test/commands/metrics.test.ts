@@ -56,16 +56,24 @@ mq_pr_conclusions_1h_total{${bisection},conclusion="failed"} 3
     const inState = (state: string, counts: readonly number[]) =>
       histogram('mq_pr_state_duration_1h_seconds', `${main},state="${state}"`, counts)
     const counts = [0, 10, 40, 50, 55, 60, 60, 60, 60]
-    const states = [
-      ...['tests_passed', 'warming_up_for_a_very_long_time', 'testing', 'pending', 'not_ready'],
-    ].map(state => inState(state, counts))
+    const states = ['tests_passed', 'warming_up_for_a_very_long_time', 'testing', 'pending', 'not_ready'].map(
+      state => inState(state, counts),
+    )
     const labels = (out: string) =>
       out.split('\n').flatMap(line => /^ {2}(.*?) {2,}p50/.exec(line)?.[1] ?? [])
     expect(labels(await printed('', text + states.join('')))).toEqual([
-      ...['time in queue', 'waiting', 'in not ready', 'in tests passed', 'in warming_up_for_a_ve…'],
+      'time in queue',
+      'waiting',
+      'in not ready',
+      'in tests passed',
+      'in warming_up_for_a_ve…',
     ])
     expect(labels(await printed('', states.join('')))).toEqual([
-      ...['in not ready', 'in pending', 'in testing', 'in tests passed', 'in warming_up_for_a_ve…'],
+      'in not ready',
+      'in pending',
+      'in testing',
+      'in tests passed',
+      'in warming_up_for_a_ve…',
     ])
   })
 

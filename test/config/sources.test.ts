@@ -302,7 +302,13 @@ describe('the project file in a CI job', () => {
 
 test('the table has every source once, and each exception belongs to a source that gives something', () => {
   expect(sources.map(({ name }) => name)).toEqual([
-    ...['option', 'environment', 'project file', 'profile', 'CI job', 'git', 'default'],
+    'option',
+    'environment',
+    'project file',
+    'profile',
+    'CI job',
+    'git',
+    'default',
   ])
   for (const { repo, except } of sources) expect(repo === undefined ? except : []).toEqual([])
 })

@@ -157,7 +157,9 @@ describe('changes are repeated only when they were not applied', () => {
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^7\ttrue\tconfirmed\t/) })
     expect(requests.map(({ path }) => path.replace('/v1/', '').replace(/PullRequest$/, ''))).toEqual([
       'submit',
-      ...['getSubmitted', 'getSubmitted', 'getSubmitted'],
+      'getSubmitted',
+      'getSubmitted',
+      'getSubmitted',
       'submit',
     ])
     expect(err).toMatch(/The change was not applied\. Retrying once\.\n$/)

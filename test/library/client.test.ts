@@ -415,8 +415,18 @@ describe('parsePullRequest', () => {
   })
 
   test.each([
-    ...['', 'main', '7 8', '#4294967296', 'https://github.com/acme/web/issues/7', -7, 1.5],
-    ...[null, undefined, {}, ['acme/web#7'], true],
+    '',
+    'main',
+    '7 8',
+    '#4294967296',
+    'https://github.com/acme/web/issues/7',
+    -7,
+    1.5,
+    null,
+    undefined,
+    {},
+    ['acme/web#7'],
+    true,
   ])('%j is a usage error', reference => {
     let error: unknown
     try {

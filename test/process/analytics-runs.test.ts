@@ -46,7 +46,10 @@ const results: readonly Result[] = Array.from({ length: 110 }, (_, index) => {
 /** Who wrote which pull request: the last one has not finished. */
 const authorOf = (pr: number) => ['ada', 'grace', 'edsger'][pr % 3]
 const pullRequests = [...new Set(results.map(({ prNumber }) => prNumber))].slice(0, -1).map(prNumber => ({
-  ...{ prNumber, prAuthor: authorOf(prNumber), state: 'MERGED', stateChangedAt: '2026-11-20T00:00:00.000Z' },
+  prNumber,
+  prAuthor: authorOf(prNumber),
+  state: 'MERGED',
+  stateChangedAt: '2026-11-20T00:00:00.000Z',
 }))
 
 const blocks = blocksOf('docs/analytics.md')

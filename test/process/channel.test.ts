@@ -8,8 +8,17 @@ import { startTestServer } from '../support/service.ts'
 
 /** A line of a pull request that left. */
 const left = (pr: number, to: string | null, words: object = {}) => ({
-  ...{ type: 'change', pr, from: 'TESTING', to, at: '2026-01-05T12:00:00.000Z', position: null },
-  ...{ repo: 'github.com/acme/web', targetBranch: 'main', by: null, actor: null, ...words },
+  type: 'change',
+  pr,
+  from: 'TESTING',
+  to,
+  at: '2026-01-05T12:00:00.000Z',
+  position: null,
+  repo: 'github.com/acme/web',
+  targetBranch: 'main',
+  by: null,
+  actor: null,
+  ...words,
 })
 
 const lines = [

@@ -247,7 +247,14 @@ describe('on a terminal', () => {
         typing(program, `${start}; ${note}`, keys, 'GIVEN', `print -r -- "$(<${single(given)})"`),
       )
       expect(args.trimEnd().split('\n')).toEqual([
-        ...['pr', 'targets', '7', '--from', 'a$(touch hostile).txt', '--too-large', 'fail', '--color=always'],
+        'pr',
+        'targets',
+        '7',
+        '--from',
+        'a$(touch hostile).txt',
+        '--too-large',
+        'fail',
+        '--color=always',
       ])
       expect(existsSync(join(work, 'hostile'))).toBe(false)
     },

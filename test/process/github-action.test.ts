@@ -13,7 +13,9 @@ const recording = recordedJobs.github ?? expect.fail('no jobs of GitHub')
 
 /** A step that runs the action; the command may fail. */
 const use = (inputs: Step['with'], id = 'used'): Step => ({
-  ...{ uses: 'mergeq/mergeq@v1', id, if: 'always()' },
+  uses: 'mergeq/mergeq@v1',
+  id,
+  if: 'always()',
   with: { token: 'sandbox', ...inputs },
 })
 
@@ -36,8 +38,12 @@ describe('the action', { timeout: 90_000 }, () => {
     const folder = mkdtempSync(join(place, 'action-'))
     writeFileSync(join(folder, 'event.json'), JSON.stringify(event))
     const env: Variables = {
-      ...{ ...recording.common, ...variables, ...npmEnvironment(folder) },
-      ...{ MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_ORG: sandbox.org, ...runner.env },
+      ...recording.common,
+      ...variables,
+      ...npmEnvironment(folder),
+      MERGEQ_BASE_URL: sandbox.baseUrl,
+      MERGEQ_ORG: sandbox.org,
+      ...runner.env,
     }
     const result = await runJob(steps, folder, { ...runner, env })
     const outputs = (id = 'used') => {

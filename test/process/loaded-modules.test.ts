@@ -71,13 +71,20 @@ const watchedFiles =
   /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-[a-z]+)?|config-(?:checkout|ci-job)|execa|host-settings-file|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-get.cjs']
-const prSubmit = [...['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']]
+const prSubmit = ['commands-pr-submit.cjs', 'commands-pr.cjs', 'shared.cjs']
 const request = [...prGet, 'http-http-client.cjs', 'http-undici.cjs']
 
 /** What costs milliseconds and is for a few commands only. */
 const dear = [
-  ...['http', 'http2', 'https', 'zlib', 'assert', 'perf_hooks'],
-  ...['readline', 'worker_threads', 'module'],
+  'http',
+  'http2',
+  'https',
+  'zlib',
+  'assert',
+  'perf_hooks',
+  'readline',
+  'worker_threads',
+  'module',
 ]
 const secure = ['crypto', 'tls']
 const network = [...secure, 'net', 'stream', 'v8']
@@ -95,8 +102,12 @@ const kinds: readonly Kind[] = [
     '__complete -- pr get ',
     0,
     [
-      ...['cli-complete.cjs', 'cli-completion-values.cjs'],
-      ...[...prGet, 'config-checkout.cjs', 'config-ci-job.cjs', 'shared.cjs'],
+      'cli-complete.cjs',
+      'cli-completion-values.cjs',
+      ...prGet,
+      'config-checkout.cjs',
+      'config-ci-job.cjs',
+      'shared.cjs',
     ],
     [...dear, ...secure],
   ],
@@ -144,10 +155,7 @@ describe('what a command loads', () => {
     const { code, parts } = await loadedBy('config set repo acme/web')
     expect({ code, parts: parts.filter(name => watchedFiles.test(name)).sort() }).toEqual({
       code: 0,
-      parts: [
-        ...['commands-config-set.cjs', 'commands-config.cjs'],
-        ...['host-settings-file.cjs', 'shared.cjs'],
-      ],
+      parts: ['commands-config-set.cjs', 'commands-config.cjs', 'host-settings-file.cjs', 'shared.cjs'],
     })
     // With this file, a request reads it with conf.
     const { parts: all } = await loadedBy(`pr get 7 ${where} --json`)

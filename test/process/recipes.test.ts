@@ -105,7 +105,8 @@ const commented = (body: string) => ({
 const isOld = { number: 8, baseRefName: 'a-branch' }
 const labels = (days: number) =>
   [9, days].map(age => ({
-    ...{ event: 'labeled', label: { name: 'queue' } },
+    event: 'labeled',
+    label: { name: 'queue' },
     created_at: `${new Date(Date.now() - age * 86_400_000).toISOString().slice(0, 19)}Z`,
   }))
 const report: Given = {

@@ -12,8 +12,19 @@ const place = temporaryFolder('mergeq-release-test-')
 const original = join(place, 'original')
 const root = join(place, 'copy')
 const parts = [
-  ...['package.json', 'package-lock.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'Dockerfile'],
-  ...['bin', 'completions', 'dist', 'man', 'docs', 'skills', '.github'],
+  'package.json',
+  'package-lock.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  'Dockerfile',
+  'bin',
+  'completions',
+  'dist',
+  'man',
+  'docs',
+  'skills',
+  '.github',
 ]
 
 /** Runs the script on the copy; its exit code and its lines on standard output. */

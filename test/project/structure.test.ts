@@ -18,8 +18,14 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   // What the records of the service say: pure functions, as in `values`.
   domain: ['values', 'base'],
   http: [
-    ...['host/host types', 'base', 'values/suggested-command'],
-    ...['node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
+    'host/host types',
+    'base',
+    'values/suggested-command',
+    'node:crypto',
+    'node:dns',
+    'node:net',
+    'node:tls',
+    'node:zlib',
   ],
   // What settings, messages and redaction can do, which the caller of the service gives.
   api: ['domain', 'values', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],

@@ -192,7 +192,10 @@ export async function runJob(steps: readonly Step[], folder: string, runner: Run
     else if (typeof code === 'number' && code !== 0 && state === 'success') state = 'failure'
   }
   return {
-    ...{ state, codes, logs, log: logs.join('') },
+    state,
+    codes,
+    logs,
+    log: logs.join(''),
     outputs: (id: string): Variables => found[id]?.outputs ?? {},
     read,
     comments: read('comments.md'),

@@ -11,7 +11,11 @@ export interface Block {
 
 /** The documents that people read, by their paths. */
 export const documents: readonly string[] = [
-  ...['README.md', 'CONTRIBUTING.md', 'RELEASING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  'README.md',
+  'CONTRIBUTING.md',
+  'RELEASING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
   ...readdirSync('docs')
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),

@@ -99,7 +99,9 @@ const readers: Readonly<Record<string, Reader>> = {
       ...words('git.example.com/web localhost/web a:1/web'),
       ...words('https://github.com/web https://github.com/acme/web?x=1 https://nohost/acme/web acme/.git'),
       ...words('https://github.com/acme/web/pull/7 github.com/acme/web/pull/7 git@work:acme/web.git'),
-      ...['', 'acme/we b', 'acme/web\n'],
+      '',
+      'acme/we b',
+      'acme/web\n',
     ],
   },
   'a pull request': {
@@ -154,7 +156,12 @@ const readers: Readonly<Record<string, Reader>> = {
     },
     refuses: [
       ...words('5 00 1.5h -5s +5s s ms 1h30 1H 1y 1e3s １s 5sec abc 10001w 99999999999999999999w'),
-      ...['', '5 s', ' 5s', '5s ', '1h 30m', `${'9'.repeat(400)}w`],
+      '',
+      '5 s',
+      ' 5s',
+      '5s ',
+      '1h 30m',
+      `${'9'.repeat(400)}w`,
     ],
   },
   'an interval': {
@@ -184,7 +191,10 @@ const readers: Readonly<Record<string, Reader>> = {
       ...words('2026-01-05T09:30:00 2026-01-05T09:30 2026-02-29 2026-02-30T00:00:00Z 2026-13-01 2026-00-10'),
       ...words('2026-1-5 26-01-05 2026-01-05T25:00:00Z 2026-01-05T24:00:00Z 2026-01-05T09:60:00Z 20260105'),
       ...words('2026-01-05T09:30:00+25:00 2026-01-05Z 1767605400 lately ２026-01-05'),
-      ...['', '2026-01-05 09:30', ' 2026-01-05', '2026-01-05T09:30:00Z '],
+      '',
+      '2026-01-05 09:30',
+      ' 2026-01-05',
+      '2026-01-05T09:30:00Z ',
     ],
   },
   'a whole number from 1 to 100': {

@@ -36,7 +36,16 @@ export function enterState(
   const timeSinceSubmit = now - submittedAt
   const enqueued = to === 'PENDING' ? listEnqueued(queue) : []
   transitions.push({
-    ...{ at: now, number, from, to, kind, timeInPreviousState, timeSinceSubmit, reason, actor, message },
+    at: now,
+    number,
+    from,
+    to,
+    kind,
+    timeInPreviousState,
+    timeSinceSubmit,
+    reason,
+    actor,
+    message,
     run: pullRequest.lastRun,
     ahead: enqueued.slice(0, enqueued.indexOf(pullRequest)).map(one => one.number),
   })

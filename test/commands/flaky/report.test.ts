@@ -86,7 +86,12 @@ test('--by owner writes a section for each owner, limits each, and says how many
   const none = ['#### No owner', 'test 1']
   expect(await sections('')).toEqual([web, 'test 3', 'test 2', 'test 0', api, 'test 2', ...none])
   expect(await sections('--limit 1')).toEqual([
-    ...[web, 'test 3', '2 more tests are not shown.', api, 'test 2', ...none],
+    web,
+    'test 3',
+    '2 more tests are not shown.',
+    api,
+    'test 2',
+    ...none,
     'To list all tests, run `mergeq flaky list --repo acme/web --org acme`.',
   ])
   expect((await report('--by owner --format github', answer)).code).toBe(2)

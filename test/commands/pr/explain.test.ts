@@ -6,8 +6,10 @@ import { entry, queue, record, uuid } from '../../support/pr-explain.ts'
 
 const failing: Answer = { status: 500, body: 'no' }
 const withoutAnswer = {
-  ...{ getSubmittedPullRequest: failing, getQueue: failing },
-  ...{ getMergeQueueTestingDetails: failing, getMergeQueueMetrics: failing },
+  getSubmittedPullRequest: failing,
+  getQueue: failing,
+  getMergeQueueTestingDetails: failing,
+  getMergeQueueMetrics: failing,
 }
 
 /** Runs a command line; an operation that has no answer fails with 500. */
@@ -80,7 +82,10 @@ describe('the estimate of `pr explain`', () => {
 
   test('is no time without merges, and nothing in a queue that does not run', async () => {
     expect(JSON.parse((await read('RUNNING', 0)).out).estimate).toEqual({
-      ...{ ahead: 20, mergedLastHour: 0, seconds: null, at: null },
+      ahead: 20,
+      mergedLastHour: 0,
+      seconds: null,
+      at: null,
     })
     for (const state of ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
       expect(JSON.parse((await read(state, 12)).out).estimate).toBeNull()

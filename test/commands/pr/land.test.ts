@@ -140,7 +140,9 @@ describe('`pr land` pauses before it submits again what needs time', () => {
         if (operation !== 'getSubmittedPullRequest' || last === undefined) return undefined
         const hasFailed = second >= last + 2
         const record = {
-          ...{ id: 'e', prNumber: 7, isCurrentlySubmittedToQueue: !hasFailed },
+          id: 'e',
+          prNumber: 7,
+          isCurrentlySubmittedToQueue: !hasFailed,
           ...(hasFailed ? { state: 'failed', ...more } : { state: 'testing' }),
           stateChangedAt: new Date(noon + (hasFailed ? last + 2 : last) * 1_000).toISOString(),
         }

@@ -235,7 +235,9 @@ describe('queue check', () => {
 
   describe('--statuses', () => {
     const result = (id: string, outcome = 'passed') => ({
-      ...{ prNumber: 7, testRunId: id, outcome },
+      prNumber: 7,
+      testRunId: id,
+      outcome,
       endedAt: ago(hour),
     })
     const status = (context: string, state: string) => ({ context, state })
@@ -273,8 +275,14 @@ describe('queue check', () => {
 
     test('the last test runs count, each once; cancelled ones and those without details do not', async () => {
       const results = [
-        ...[result('gone'), result('x', 'cancelled'), result('a'), result('a'), result('b')],
-        ...[result('c', 'failed'), result('d', 'interrupted'), result('old')],
+        result('gone'),
+        result('x', 'cancelled'),
+        result('a'),
+        result('a'),
+        result('b'),
+        result('c', 'failed'),
+        result('d', 'interrupted'),
+        result('old'),
       ]
       const read: string[] = []
       const { code, checks } = await statuses(

@@ -26,7 +26,8 @@ const forbiddenCharacters = Object.fromEntries(
   [
     ...Array(32).keys(),
     ...Array.from({ length: 0x800 }, (_, index) => 0xd800 + index),
-    ...[0xfffe, 0xffff],
+    0xfffe,
+    0xffff,
   ].flatMap(code =>
     [`#${code}`, `#x${code.toString(16)}`].map(reference => [reference, String.fromCharCode(code)]),
   ),

@@ -16,8 +16,11 @@ export const waitColumns = columns('pr', 'outcome', 'state', 'elapsedSeconds')
 
 /** What a wait reads. */
 export const waitReads = [
-  ...[getSubmittedPullRequest, getSubmittedPullRequests, getQueue],
-  ...[getMergeQueueTestingDetails, getMergeQueueMetrics],
+  getSubmittedPullRequest,
+  getSubmittedPullRequests,
+  getQueue,
+  getMergeQueueTestingDetails,
+  getMergeQueueMetrics,
 ]
 
 /** Reads the options of a wait for a number of pull requests. */
