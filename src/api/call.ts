@@ -5,7 +5,7 @@ import { anyOperation, type Operation } from './operation.ts'
 import type { Params, ParamValues } from './params.ts'
 import type { Delivery } from './receipts.ts'
 import { buildRequest, type Request } from './request.ts'
-import { type Resource, withSubject } from './resource.ts'
+import { withSubject } from './resource.ts'
 import type { DecodedResponse } from './response.ts'
 import { type Exchange, type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
@@ -20,7 +20,6 @@ export interface CallOptions extends Pick<ExchangeOptions, 'limits' | 'progress'
 export interface CallResult<P extends Params = Params> {
   readonly operation: Operation
   readonly response: DecodedResponse
-  readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
   /** Whether a submission was refused because the pull request was queued so already: the response is its record. */
@@ -64,7 +63,6 @@ export async function callOperation<P extends Params>(
     ...outcome,
     response,
     operation: anyOperation(operation),
-    resource: values,
     params: values,
   }
 }
@@ -159,8 +157,7 @@ async function hasQueueOf(
   { called, resource }: Request,
 ): Promise<boolean | undefined> {
   const { repo, targetBranch } = resource
-  if (repo === undefined || targetBranch === undefined) return undefined
-  return called.isHostedOnly === true && called.pages !== undefined
-    ? hasQueue(client, { repo, targetBranch })
-    : undefined
+  const mayBeMissing = called.isHostedOnly === true && called.pages !== undefined
+  if (!mayBeMissing || repo === undefined || targetBranch === undefined) return undefined
+  return hasQueue(client, { repo, targetBranch })
 }

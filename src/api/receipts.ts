@@ -34,12 +34,6 @@ export const receiptRecord: RecordType = named('Receipt', 'The result of a chang
 /** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
-/** Whether a submission was made; null if that is not known. */
-function wasSubmitted(delivery: Delivery, wasQueued: boolean): boolean | null {
-  if (delivery === 'unknown') return null
-  return delivery !== 'not-applied' && !wasQueued
-}
-
 /** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
 export function createReceipt(
   { route, change }: Pick<Operation, 'route' | 'change'>,
@@ -59,7 +53,10 @@ export function createReceipt(
     ...(targets !== undefined && { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
     ok: failure === undefined,
     delivery,
-    ...(change?.isSubmission === true && { submitted: wasSubmitted(delivery, wasQueued) }),
+    // Null where it is not known.
+    ...(change?.isSubmission === true && {
+      submitted: delivery === 'unknown' ? null : delivery !== 'not-applied' && !wasQueued,
+    }),
     ...(failure !== undefined && { exit: failure.exit, message: failure.message }),
   }
 }

@@ -83,9 +83,8 @@ export function interruptedChangeError(
   })
   const commands = advice.toInspect(resources)
   const isSingle = resources.length === 1
-  const { noun = 'request' } = change ?? {}
   const of = change?.noun === undefined ? 'for' : 'of'
-  const what = `The ${noun}${isSingle ? '' : 's'}${names.length === 0 ? '' : ` ${of} ${joinList(names)}`}`
+  const what = `The ${change?.noun ?? 'request'}${isSingle ? '' : 's'}${names.length === 0 ? '' : ` ${of} ${joinList(names)}`}`
   const state = isSingle ? 'was in progress' : 'were in progress'
   const separator = commands.length > 1 ? '\n' : ' '
   const list = commands.length === 0 ? '.' : `:${separator}${commands.join('\n')}`

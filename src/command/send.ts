@@ -184,9 +184,9 @@ export function show(sent: CallResult | Printed, shown: string | ShownParts = {}
   const { sentence = '', ...parts }: ShownParts =
     typeof shown === 'string' ? { sentence: shown, screen: () => ({ sentence: shown }) } : shown
   if (sent === 'printed') return sent
-  const { response, operation, resource, delivery, wasQueued } = sent
+  const { response, operation, params, delivery, wasQueued } = sent
   if (response.document === undefined)
-    return receipt(createReceipt(operation, resource, delivery, undefined, wasQueued), sentence)
+    return receipt(createReceipt(operation, params, delivery, undefined, wasQueued), sentence)
   return {
     records: response.records,
     document: records => response.document?.(records) ?? null,

@@ -132,9 +132,9 @@ export async function sendCall(opened: OpenCall): Promise<CallOutcome> {
   const { client, operation, values } = opened
   if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
-    const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values)
+    const { response, params, delivery, wasQueued } = await callOperation(client, operation, values)
     const document = response.document?.(response.records)
-    return { document: document ?? createReceipt(operation, resource, delivery, undefined, wasQueued) }
+    return { document: document ?? createReceipt(operation, params, delivery, undefined, wasQueued) }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details

@@ -54,9 +54,8 @@ export function readParams(params: Params, body: JsonObject): Readonly<Record<st
   const fields = Object.entries(params)
     .filter(([, { location }]) => location?.startsWith(bodyPrefix))
     .map(([name, param]) => {
-      const { location = '', required = false } = param
-      const path = location.slice(bodyPrefix.length)
-      return { name, path, type: typeInBody(param), required, value: get(body, path) }
+      const path = (param.location ?? '').slice(bodyPrefix.length)
+      return { name, path, type: typeInBody(param), required: param.required, value: get(body, path) }
     })
   const missing = fields.filter(({ required, value }) => required && value === undefined)
   if (missing.length > 0)

@@ -80,6 +80,13 @@ interface Cause extends Pick<WaitResult, 'failingChecks'>, Pick<Explained, 'word
   readonly sentence: string | undefined
 }
 
+interface ReadForResult {
+  /** How long the wait lasted, in milliseconds. */
+  readonly elapsed: number
+  readonly isDefaultRepository: boolean
+  readonly cause: Cause
+}
+
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(
   tracked: TrackedPullRequest,
@@ -92,33 +99,31 @@ export async function createResult(
     given => given !== undefined && isSameRepository(given, tracked.pullRequest.repo),
     () => false,
   )
-  const cause = await readCause(tracked, wait, hasFailed(tracked, end) && readsFailingChecks)
+  const hasFailed = isFailedOrCancelled(endStateOf(tracked, end))
+  const cause = await readCause(tracked, wait, hasFailed && readsFailingChecks)
   return describeResult(tracked, end, wait, { elapsed, isDefaultRepository, cause })
 }
 
-const endState = ({ seen }: TrackedPullRequest, { outcome }: WaitEnd): string =>
+const endStateOf = ({ seen }: TrackedPullRequest, { outcome }: WaitEnd): string =>
   outcome === 'left' ? (seen.state ?? '') : outcome.toUpperCase()
-
-const hasFailed = (tracked: TrackedPullRequest, end: WaitEnd): boolean =>
-  isFailedOrCancelled(endState(tracked, end))
 
 /** Makes the result of what was read: its exit code, the sentence about it and its record. */
 function describeResult(
   tracked: TrackedPullRequest,
   end: WaitEnd,
   { options, submitOptions }: Pick<Wait, 'options' | 'submitOptions'>,
-  read: { readonly elapsed: number; readonly isDefaultRepository: boolean; readonly cause: Cause },
+  { elapsed, isDefaultRepository, cause }: ReadForResult,
 ): WaitResult {
-  const { elapsed, isDefaultRepository, cause } = read
   const { failingChecks, words } = cause
   const { attempt, record, seen } = tracked
   const { pr, repo, targetBranch } = tracked.pullRequest
   const { outcome, failure } = end
-  const isFailed = hasFailed(tracked, end)
-  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? isFailed)
+  const endState = endStateOf(tracked, end)
+  const hasFailed = isFailedOrCancelled(endState)
+  const mayBeMerged = outcome !== 'left' && (words.mayBeMerged ?? hasFailed)
   const kind = mayBeMerged ? 'unknown-outcome' : outcome === 'error' ? 'internal' : kindOfOutcome[outcome]
   const remarks = [
-    isFailed && failingChecks.length === 0 ? cause.sentence?.replace(/\.$/, '') : undefined,
+    hasFailed && failingChecks.length === 0 ? cause.sentence?.replace(/\.$/, '') : undefined,
     mayBeMerged ? mergedNote(targetBranch, words) : endNote(end, options),
   ].filter(remark => remark !== undefined)
   const ended = { ...end, ...(remarks.length > 0 && { note: remarks.join('. ') }) }
@@ -134,16 +139,16 @@ function describeResult(
     outcome,
     state: seen.state ?? null,
     reason: failure?.message ?? reason,
-    ...(endState(tracked, end) === 'FAILED' && {
+    ...(endState === 'FAILED' && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
-    ...(isFailed && words),
+    ...(hasFailed && words),
     ...(isStacked(record, targetBranch) && { stacked: true }),
     ...(submitOptions && submissionFields(attempt, submitOptions)),
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit: failure?.exit ?? exitCodeOf(kind),
   }
-  return { tracked, end, mayBeMerged: isFailed && mayBeMerged, reason, failingChecks, record: printed }
+  return { tracked, end, mayBeMerged: hasFailed && mayBeMerged, reason, failingChecks, record: printed }
 }
 
 function mergedNote(targetBranch: string, { mayBeMerged }: Explained['words']): string {
