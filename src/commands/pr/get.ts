@@ -3,8 +3,10 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getPartialPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getSubmittedPullRequests } from '../../api/operations/several-pull-requests.ts'
-import { getNumber } from '../../base/json.ts'
+import type { ParamValues } from '../../api/params.ts'
+import { getNumber, type JsonObject } from '../../base/json.ts'
 import { type Cli, command, drawsResults } from '../../command/command.ts'
+import type { Printed } from '../../command/dry-run.ts'
 import { flag, type Input, option, paramInput } from '../../command/inputs.ts'
 import { paramsOf } from '../../command/param-inputs.ts'
 import { pullRequests } from '../../command/pull-request-inputs.ts'
@@ -16,6 +18,8 @@ import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { columns, placeColumns, type Result, singleRecord, withPlaceColumns } from '../../output/view.ts'
 import { type PullRequest, placeFieldsOf } from '../../values/pull-request.ts'
 import { waitOptions } from '../../wait/options.ts'
+
+type RecordValues = ParamValues<typeof getSubmittedPullRequest.params>
 
 interface WantedPullRequest extends Omit<PullRequest, 'pr'> {
   readonly pr: number | undefined
@@ -73,55 +77,99 @@ export const definition = command({
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
   async run({ wanted, grace, exitStatus, web, ...included }, cli) {
-    const { includeTimeline, includeEstimatedTimeToMerge } = included
-    const isTogether =
-      wanted.length > 1 &&
-      !includeEstimatedTimeToMerge &&
-      cli.client().added === undefined &&
-      !cli.options.dryRun
-    const readOfSeveral = isTogether
-      ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, includeTimeline, grace)
-      : undefined
-    const { format, fields } = cli.options
-    const isOnlyPrinted = format.name === 'json' && fields.length === 0 && !exitStatus
-    const operation = isOnlyPrinted ? getPartialPullRequest : getSubmittedPullRequest
-    const poll = grace === 0 ? undefined : await import('../../wait/poll.ts')
+    const isOne = wanted.length === 1
+    const readTogether = await readerOfSeveral(cli, wanted, included, grace)
+    const operation = printsWhatComes(cli, exitStatus) ? getPartialPullRequest : getSubmittedPullRequest
     return forEach(
       cli,
       getSubmittedPullRequest,
       wanted,
       async item => {
         const { repo, targetBranch } = item
-        // The queue has the position of a single pull request.
-        const queue =
-          wanted.length === 1 && !web ? await readForPerson(cli, getQueue, { repo, targetBranch }) : undefined
         const values = { ...item, ...included }
-        const read = () => send(cli, operation, values)
-        const known = await readOfSeveral?.(item)
-        const readAlone = () => poll?.repeatWhileUnknown(read, grace, cli.host) ?? read()
-        const sent = known === undefined ? await readAlone() : undefined
-        if (sent === 'printed') return sent
-        const found = known ?? sent?.response.records[0] ?? {}
-        const shown = isStacked(found, targetBranch) ? { ...found, stacked: true } : found
-        const record = { prNumber: values.pr, ...shown }
-        const number = getNumber(record, 'prNumber')
-        const place = number === undefined ? undefined : placeFieldsOf({ repo, targetBranch, pr: number })
-        // A script that reads JSON does not load what draws.
-        const draws = drawsResults(cli) || includeTimeline === true
-        const view = draws ? await import('./get/view.ts') : undefined
+        const readRecord = async () =>
+          (await readTogether?.(item)) ?? readAlone(cli, operation, values, grace)
+        const [queue, record] = await Promise.all([
+          // The queue has the position of a single pull request.
+          isOne && !web ? readForPerson(cli, getQueue, { repo, targetBranch }) : undefined,
+          readRecord(),
+        ])
+        if (record === 'printed') return record
+        const place = placeOf(record, item)
         return {
-          ...singleRecord(wanted.length > 1 ? { ...shown, ...place } : shown),
-          columns: withPlaceColumns(recordColumns, cli.options.format),
-          rows: [{ ...record, ...place }],
-          ...(await view?.viewPullRequest(record, values, queue, isSheet(wanted, cli), cli)),
+          ...(await resultOf(record, values, place, queue, wanted, cli)),
           opens: web ? await webPage(cli, place?.url) : undefined,
           exit: exitStatus ? outcomeOfRecord(record) : 'ok',
         }
       },
-      wanted.length > 1 ? { unknown: place => unknownResult(place, cli) } : {},
+      isOne ? {} : { unknown: place => unknownResult(place, cli) },
     )
   },
 })
+
+type Included = Pick<RecordValues, 'includeTimeline' | 'includeEstimatedTimeToMerge'>
+
+/** Returns the function that reads one of several pull requests together with the others; undefined if each is read alone. */
+async function readerOfSeveral(
+  cli: Cli,
+  wanted: readonly WantedPullRequest[],
+  { includeTimeline, includeEstimatedTimeToMerge }: Included,
+  grace: number,
+) {
+  if (wanted.length === 1 || includeEstimatedTimeToMerge || cli.options.dryRun) return undefined
+  // A field that a user adds to the request of one is not one of a request for many.
+  if (cli.client().added !== undefined) return undefined
+  const several = await import('./get/several.ts')
+  return several.readerOfSeveral(cli, wanted, includeTimeline, grace)
+}
+
+/** Whether records are printed as they come, also without a state: tables, fields and exit codes need one. */
+const printsWhatComes = ({ options: { format, fields } }: Cli, exitStatus: boolean | undefined): boolean =>
+  format.name === 'json' && fields.length === 0 && !exitStatus
+
+/** Reads a record; for `grace` milliseconds again and again, while the service does not know its pull request. */
+async function readAlone(
+  cli: Cli,
+  operation: typeof getSubmittedPullRequest,
+  values: RecordValues,
+  grace: number,
+): Promise<JsonObject | Printed> {
+  const read = async () => {
+    const sent = await send(cli, operation, values)
+    return sent === 'printed' ? sent : (sent.response.records[0] ?? {})
+  }
+  if (grace === 0) return read()
+  const { repeatWhileUnknown } = await import('../../wait/poll.ts')
+  return repeatWhileUnknown(read, grace, cli.host)
+}
+
+/** Returns where a pull request is; undefined if neither its record nor the command line has its number. */
+function placeOf(record: JsonObject, { repo, targetBranch, pr }: WantedPullRequest) {
+  const number = getNumber({ prNumber: pr, ...record }, 'prNumber')
+  return number === undefined ? undefined : placeFieldsOf({ repo, targetBranch, pr: number })
+}
+
+/** What is printed of a pull request, for a program and for a person. */
+async function resultOf(
+  found: JsonObject,
+  values: RecordValues,
+  place: ReturnType<typeof placeOf>,
+  queue: JsonObject | undefined,
+  wanted: readonly WantedPullRequest[],
+  cli: Cli,
+): Promise<Result> {
+  const shown = isStacked(found, values.targetBranch) ? { ...found, stacked: true } : found
+  const record = { prNumber: values.pr, ...shown }
+  // A script that reads JSON does not load what draws.
+  const draws = drawsResults(cli) || values.includeTimeline === true
+  const view = draws ? await import('./get/view.ts') : undefined
+  return {
+    ...singleRecord(wanted.length > 1 ? { ...shown, ...place } : shown),
+    columns: withPlaceColumns(recordColumns, cli.options.format),
+    rows: [{ ...record, ...place }],
+    ...(await view?.viewPullRequest(record, values, queue, isSheet(wanted, cli), cli)),
+  }
+}
 
 /** What is printed of an unknown pull request, one of several, where a script reads it. */
 function unknownResult({ repo, targetBranch, pr }: WantedPullRequest, cli: Cli): Result | undefined {

@@ -75,6 +75,20 @@ test('`pr get --timeline` has a row for each event on a pipe, and the record whe
   expect(await print('--fields prNumber')).toBe('123\n')
 })
 
+test('a person does not wait for two requests in a row: the record is asked for before the queue has answered', async () => {
+  let noteRecord: (answered: { body: string }) => void = () => undefined
+  const queueAnswer = new Promise<{ body: string }>(resolve => {
+    noteRecord = resolve
+  })
+  const answerBoth = ({ path }: Seen) => {
+    if (path.endsWith('/getQueue')) return queueAnswer
+    noteRecord({ body: '{}' })
+    return answer()
+  }
+  const { code } = await mergeq(`pr get 123 ${where}`, { answer: answerBoth, terminal: true })
+  expect(code).toBe(0)
+})
+
 test('a new submission is not found at first: --grace asks again for so long', async () => {
   const [first = 0] = pollDelays.first
   const story = await openStory({ dialect: 'hosted' })
