@@ -36,7 +36,7 @@ export async function waitForPullRequests(
   const { options, client, time, submitOptions } = wait
   const { clock, interrupted } = client.host
   const submitDue =
-    submitOptions && (await import('./submissions.ts')).createSubmitter(submitOptions, wait, observer)
+    submitOptions && (await import('./submissions.ts')).createSubmitter({ ...wait, submitOptions }, observer)
   let waiting = all
   let rounds = 0
   try {

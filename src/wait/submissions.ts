@@ -38,14 +38,18 @@ interface Current {
   readonly sandboxSpeed?: number | undefined
 }
 
+/** A wait that submits its pull requests. */
+interface SubmittingWait extends Wait {
+  readonly submitOptions: SubmitOptions
+}
+
 /** The shortest pause against a sandbox, whose speed divides pauses, in milliseconds. */
 const minSandboxPause = 1_000
 
 /** Returns the function that submits the pull requests of a wait. */
-export function createSubmitter(submitOptions: SubmitOptions, wait: Wait, observer: WaitObserver) {
-  const { attempts, params, resubmit } = submitOptions
-  const { client, limits, options, time, tried } = wait
-  const { clock } = client.host
+export function createSubmitter(wait: SubmittingWait, observer: WaitObserver) {
+  const { client, options, submitOptions, time, tried } = wait
+  const { attempts, params } = submitOptions
   /** The last attempt of each pull request that was reported: what was certainly not made is tried again. */
   const reported = new Map<PullRequest, number>()
 
@@ -88,63 +92,37 @@ export function createSubmitter(submitOptions: SubmitOptions, wait: Wait, observ
     }
   }
 
-  /** Reads the record of a pull request, and submits it, unless that says otherwise. Returns the error that ended it, too. */
+  /**
+   * Reads the record of a pull request, and submits it, unless that says otherwise. Returns how it stands then, with the record
+   * that was read or with a new attempt, and the error that ended it.
+   */
   async function submitUnlessDone(
     tracked: DuePullRequest,
   ): Promise<Step & { readonly failure?: MergeqError | undefined }> {
-    const isAgain = tracked.attempt.previous !== undefined
-    const { record: read, sandboxSpeed } = await readCurrent(tracked, isAgain)
-    // What is older than the end of the attempt before says nothing, but a merge.
-    const saysNothing = isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED'
-    const record = saysNothing ? undefined : read
-    const current = { ...tracked, record: record ?? tracked.record }
-    const decision = await decide(tracked, { record, sandboxSpeed })
-    if ('event' in decision) return afterSubmission(current, decision.event, wait)
-    const isQueued = isInQueue(record)
-    const item = beginAttempt(current, record, isQueued, wait)
-    if (isQueued && attempts !== undefined) {
-      await reportAttempt(item, 'It was in the queue already.')
-      const before = isAgain ? tracked.record : undefined
-      return afterSubmission(item, { type: 'in the queue', record, before }, wait)
+    const current = await readCurrent(tracked, wait)
+    const { record } = current
+    const withRecord = { ...tracked, record: record ?? tracked.record }
+    const decision = await decide(tracked, current, wait)
+    if ('event' in decision) {
+      if (decision.told !== undefined) await observer.reportPause(decision.told)
+      return afterSubmission(withRecord, decision.event, wait)
     }
+    const isQueued = isInQueue(record)
+    const begun = beginAttempt(withRecord, record, isQueued, wait)
+    if (isQueued && attempts !== undefined) {
+      await reportAttempt(begun, 'It was in the queue already.')
+      const before = isSubmittedBefore(tracked) ? tracked.record : undefined
+      return afterSubmission(begun, { type: 'in the queue', record, before }, wait)
+    }
+    // The time is over: it stays as it was before the reading.
     if (!time.hasTime()) return { item: tracked }
-    await reportAttempt(item, decision.reason)
-    const event = await send(item, record)
-    const step = afterSubmission(item, event, wait)
+    await reportAttempt(begun, decision.reason)
+    const event = await sendSubmission(begun, record, wait)
+    const step = afterSubmission(begun, event, wait)
     if (isQueued && record !== undefined && step.end === undefined)
       await client.logger.info(describeResubmission(tracked.pullRequest, record, params))
     const isLast = event.type === 'refused' || (event.type === 'unanswered' && event.isLast)
     return { ...step, failure: isLast ? event.failure : undefined }
-  }
-
-  /**
-   * Says why a pull request is submitted, or else what happens to it: only one that has not merged, may be submitted (again)
-   * and still has the head that is meant is submitted, and after its pause.
-   */
-  async function decide(
-    tracked: DuePullRequest,
-    { record, sandboxSpeed }: Current,
-  ): Promise<{ readonly event: SubmissionEvent } | { readonly reason: string }> {
-    const { attempt, pullRequest, phase } = tracked
-    if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
-    const why =
-      attempt.previous === undefined || isInQueue(record)
-        ? { reason: 'It was submitted.', pause: 0 }
-        : await whyAgain(tracked, record)
-    if (why === undefined) return { event: { type: 'not again', record } }
-    const head = await findMovedHead(tracked, record)
-    if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
-    const after = nameOfRecord(record ?? {})
-    if (why.pause === 0 || phase.pause?.after === after) return why
-    const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
-    const until = formatInstant(clock.now() + pause)
-    if (pause >= time.remaining()) {
-      const note = `The time limit is before the next attempt. Submit it again after ${until}`
-      return { event: { type: 'not again', record, note } }
-    }
-    const next = `attempt ${attempt.number + 1} of ${attempts}, at ${until}.`
-    await observer.reportPause(`#${pullRequest.pr}: ${why.reason} It is not in the queue until ${next}`)
-    return { event: { type: 'pause', pause: { until: time.elapsed() + pause, after } } }
   }
 
   async function reportAttempt({ pullRequest, attempt }: DuePullRequest, reason: string): Promise<void> {
@@ -154,84 +132,134 @@ export function createSubmitter(submitOptions: SubmitOptions, wait: Wait, observ
     await observer.reportAttempt(pullRequest, number, reason)
   }
 
-  /** Reads the record of a pull request, of one that left the queue with its timeline. */
-  async function readCurrent({ pullRequest }: DuePullRequest, includeTimeline: boolean): Promise<Current> {
-    const params = { ...pullRequest, ...(includeTimeline && { includeTimeline }) }
-    try {
-      const called = await callOperation(client, getSubmittedPullRequest, params, { limits })
-      const [read] = called.response.records
-      // That it has no timeline is known, too.
-      const record = includeTimeline && read !== undefined ? { timeline: [], ...read } : read
-      return { record, sandboxSpeed: called.sandboxSpeed }
-    } catch (error) {
-      if (isNotFound(toMergeqError(error))) return {}
-      throw error
-    }
-  }
-
-  /**
-   * Returns why a pull request is submitted again, and after which pause in milliseconds; undefined if its record does not
-   * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
-   */
-  async function whyAgain(
-    { pullRequest, attempt }: DuePullRequest,
-    record: JsonObject | undefined,
-  ): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
-    if (record === undefined) return undefined
-    const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
-    const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
-    if (!isSubmittedAgain(record, run, resubmit)) return undefined
-    const explained = explainState(record, run)
-    return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
-  }
-
-  /** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
-  async function findMovedHead(
-    { pullRequest, attempt }: DuePullRequest,
-    record: JsonObject | undefined,
-  ): Promise<string | undefined> {
-    if (options.head === undefined && attempt.head === undefined) return undefined
-    const found = await findHead(pullRequest, record, client)
-    if (options.head !== undefined) return otherHead(options.head, found, pullRequest, client)
-    const commit = 'commit' in found ? found.commit : getString(record, 'prSha')
-    return isOtherCommit(commit, attempt.head) ? commit : undefined
-  }
-
-  /** Sends the submission of a pull request. Returns what came of it; throws if it is to be sent in a later round. */
-  async function send(
-    { pullRequest, attempt }: DuePullRequest,
-    before: JsonObject | undefined,
-  ): Promise<SubmissionEvent> {
-    const startedAt = clock.now()
-    // The head before the first submission may be that of a record that does not follow it.
-    const head = options.head ?? (attempt.previous === undefined ? attempt.queuedHead : attempt.head)
-    try {
-      const values = { ...pullRequest, ...params }
-      const sent = await callOperation(client, submitPullRequest, values, { limits, head })
-      if (sent.wasQueued === true) return { type: 'in the queue', record: sent.response.records[0], before }
-      return { type: 'accepted', before, sent: { from: sent.sentAt ?? startedAt, to: clock.now() } }
-    } catch (error) {
-      const failure = failureOrThrow(error)
-      const { delivery, sentState, sentAt: from = startedAt, status } = failure.details
-      if (failure.kind === 'stale')
-        return { type: 'head moved', head: failure.details.head, note: 'It was not submitted.' }
-      if (delivery === 'unknown') {
-        const isLast =
-          failure.kind !== 'unknown-outcome' || giveUpLimit(options.giveUpAfter, time, client) <= 0
-        return { type: 'unanswered', before, sent: { from, to: clock.now() }, failure, isLast }
-      }
-      if (failure.kind === 'refused') {
-        const { record } = await tryRead(client, getSubmittedPullRequest, pullRequest, { limits })
-        if (stateOf(record) === 'MERGED') return { type: 'merged before', record }
-      }
-      // What was certainly not applied is submitted in a later round; what was replayed already is not.
-      const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
-      if (isPassing(failure) && !isUnsent) return { type: 'refused', failure }
-      throw failure
-    }
-  }
-
   return submitDue
+}
+
+/** Whether this wait submitted it before, and it left the queue. */
+const isSubmittedBefore = ({ attempt }: DuePullRequest): boolean => attempt.previous !== undefined
+
+/**
+ * Reads the record of a pull request, of one that left the queue with its timeline. There is none if the service does not
+ * know it, and if it is older than the end of the attempt before: then it says nothing, but a merge.
+ */
+async function readCurrent(tracked: DuePullRequest, { client, limits }: Wait): Promise<Current> {
+  const includeTimeline = isSubmittedBefore(tracked)
+  const params = { ...tracked.pullRequest, ...(includeTimeline && { includeTimeline }) }
+  try {
+    const { response, sandboxSpeed } = await callOperation(client, getSubmittedPullRequest, params, {
+      limits,
+    })
+    const [read] = response.records
+    if (isOutdated(read, tracked.seen.newestChange) && stateOf(read) !== 'MERGED') return { sandboxSpeed }
+    // That it has no timeline is known, too.
+    const record = includeTimeline && read !== undefined ? { timeline: [], ...read } : read
+    return { record, sandboxSpeed }
+  } catch (error) {
+    if (isNotFound(toMergeqError(error))) return {}
+    throw error
+  }
+}
+
+/**
+ * Says why a pull request is submitted, or else what happens to it, and what is told of that: only one that has not merged,
+ * may be submitted (again) and still has the head that is meant is submitted, and after its pause.
+ */
+async function decide(
+  tracked: DuePullRequest,
+  { record, sandboxSpeed }: Current,
+  wait: SubmittingWait,
+): Promise<
+  { readonly event: SubmissionEvent; readonly told?: string | undefined } | { readonly reason: string }
+> {
+  const { attempt, pullRequest, phase } = tracked
+  const { client, time } = wait
+  if (stateOf(record) === 'MERGED') return { event: { type: 'merged before', record } }
+  const why =
+    isSubmittedBefore(tracked) && !isInQueue(record)
+      ? await whyAgain(tracked, record, wait)
+      : { reason: 'It was submitted.', pause: 0 }
+  if (why === undefined) return { event: { type: 'not again', record } }
+  const head = await findMovedHead(tracked, record, wait)
+  if (head !== undefined) return { event: { type: 'head moved', head, note: 'Nothing was sent.' } }
+  const after = nameOfRecord(record ?? {})
+  if (why.pause === 0 || phase.pause?.after === after) return why
+  const pause = sandboxSpeed === undefined ? why.pause : Math.max(why.pause / sandboxSpeed, minSandboxPause)
+  const until = formatInstant(client.host.clock.now() + pause)
+  if (pause >= time.remaining()) {
+    const note = `The time limit is before the next attempt. Submit it again after ${until}`
+    return { event: { type: 'not again', record, note } }
+  }
+  const next = `attempt ${attempt.number + 1} of ${wait.submitOptions.attempts}, at ${until}.`
+  return {
+    event: { type: 'pause', pause: { until: time.elapsed() + pause, after } },
+    told: `#${pullRequest.pr}: ${why.reason} It is not in the queue until ${next}`,
+  }
+}
+
+/**
+ * Returns why a pull request is submitted again, and after which pause in milliseconds; undefined if its record does not
+ * say that it left the queue by a failure after which that helps. What a person cancelled is never submitted again.
+ */
+async function whyAgain(
+  { pullRequest, attempt }: DuePullRequest,
+  record: JsonObject | undefined,
+  { client, limits, submitOptions }: SubmittingWait,
+): Promise<{ readonly reason: string; readonly pause: number } | undefined> {
+  if (record === undefined) return undefined
+  const isUnexplained = stateOf(record) === 'FAILED' && explainState(record).known === undefined
+  const { run } = isUnexplained ? await readTestRunOf(record, pullRequest, client, limits) : {}
+  if (!isSubmittedAgain(record, run, submitOptions.resubmit)) return undefined
+  const explained = explainState(record, run)
+  return { reason: explained.sentence ?? 'It failed.', pause: pauseBeforeAgain(explained, attempt.number) }
+}
+
+/** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
+async function findMovedHead(
+  { pullRequest, attempt }: DuePullRequest,
+  record: JsonObject | undefined,
+  { client, options }: Wait,
+): Promise<string | undefined> {
+  if (options.head === undefined && attempt.head === undefined) return undefined
+  const found = await findHead(pullRequest, record, client)
+  if (options.head !== undefined) return otherHead(options.head, found, pullRequest, client)
+  const commit = 'commit' in found ? found.commit : getString(record, 'prSha')
+  return isOtherCommit(commit, attempt.head) ? commit : undefined
+}
+
+/** Sends the submission of a pull request. Returns what came of it; throws if it is to be sent in a later round. */
+async function sendSubmission(
+  tracked: DuePullRequest,
+  before: JsonObject | undefined,
+  { client, limits, options, submitOptions, time }: SubmittingWait,
+): Promise<SubmissionEvent> {
+  const { pullRequest, attempt } = tracked
+  const { clock } = client.host
+  const startedAt = clock.now()
+  // The head before the first submission may be that of a record that does not follow it.
+  const head = options.head ?? (isSubmittedBefore(tracked) ? attempt.head : attempt.queuedHead)
+  try {
+    const values = { ...pullRequest, ...submitOptions.params }
+    const sent = await callOperation(client, submitPullRequest, values, { limits, head })
+    if (sent.wasQueued === true) return { type: 'in the queue', record: sent.response.records[0], before }
+    return { type: 'accepted', before, sent: { from: sent.sentAt ?? startedAt, to: clock.now() } }
+  } catch (error) {
+    const failure = failureOrThrow(error)
+    const { delivery, sentState, sentAt: from = startedAt, status } = failure.details
+    if (failure.kind === 'stale')
+      return { type: 'head moved', head: failure.details.head, note: 'It was not submitted.' }
+    if (delivery === 'unknown') {
+      const isLast = failure.kind !== 'unknown-outcome' || giveUpLimit(options.giveUpAfter, time, client) <= 0
+      return { type: 'unanswered', before, sent: { from, to: clock.now() }, failure, isLast }
+    }
+    if (failure.kind === 'refused') {
+      const { record } = await tryRead(client, getSubmittedPullRequest, pullRequest, { limits })
+      if (stateOf(record) === 'MERGED') return { type: 'merged before', record }
+    }
+    // What was certainly not applied is submitted in a later round; what was replayed already is not.
+    const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
+    if (isPassing(failure) && !isUnsent) return { type: 'refused', failure }
+    throw failure
+  }
 }
 
 const isInQueue = (record: JsonObject | undefined): boolean => record !== undefined && !hasLeft(record)
