@@ -78,26 +78,23 @@ export const definition = command({
   ],
   async run({ wanted, grace, exitStatus, web, ...included }, cli) {
     const isOne = wanted.length === 1
-    const readTogether = await readerOfSeveral(cli, wanted, included, grace)
     const operation = printsWhatComes(cli, exitStatus) ? getPartialPullRequest : getSubmittedPullRequest
+    const readRecord = await recordReader(cli, operation, wanted, included, grace)
     return forEach(
       cli,
       getSubmittedPullRequest,
       wanted,
       async item => {
         const { repo, targetBranch } = item
-        const values = { ...item, ...included }
-        const readRecord = async () =>
-          (await readTogether?.(item)) ?? readAlone(cli, operation, values, grace)
         const [queue, record] = await Promise.all([
           // The queue has the position of a single pull request.
           isOne && !web ? readForPerson(cli, getQueue, { repo, targetBranch }) : undefined,
-          readRecord(),
+          readRecord(item),
         ])
         if (record === 'printed') return record
         const place = placeOf(record, item)
         return {
-          ...(await resultOf(record, values, place, queue, wanted, cli)),
+          ...(await resultOf(record, { ...item, ...included }, place, queue, wanted, cli)),
           opens: web ? await webPage(cli, place?.url) : undefined,
           exit: exitStatus ? outcomeOfRecord(record) : 'ok',
         }
@@ -107,25 +104,35 @@ export const definition = command({
   },
 })
 
-type Included = Pick<RecordValues, 'includeTimeline' | 'includeEstimatedTimeToMerge'>
-
-/** Returns the function that reads one of several pull requests together with the others; undefined if each is read alone. */
-async function readerOfSeveral(
-  cli: Cli,
-  wanted: readonly WantedPullRequest[],
-  { includeTimeline, includeEstimatedTimeToMerge }: Included,
-  grace: number,
-) {
-  if (wanted.length === 1 || includeEstimatedTimeToMerge || cli.options.dryRun) return undefined
-  // A field that a user adds to the request of one is not one of a request for many.
-  if (cli.client().added !== undefined) return undefined
-  const several = await import('./get/several.ts')
-  return several.readerOfSeveral(cli, wanted, includeTimeline, grace)
-}
-
 /** Whether records are printed as they come, also without a state: tables, fields and exit codes need one. */
 const printsWhatComes = ({ options: { format, fields } }: Cli, exitStatus: boolean | undefined): boolean =>
   format.name === 'json' && fields.length === 0 && !exitStatus
+
+/** What is read beside the record. */
+type Included = Pick<RecordValues, 'includeTimeline' | 'includeEstimatedTimeToMerge'>
+
+/** Returns the function that reads the record of a pull request: together with the others where that is possible, or alone. */
+async function recordReader(
+  cli: Cli,
+  operation: typeof getSubmittedPullRequest,
+  wanted: readonly WantedPullRequest[],
+  included: Included,
+  grace: number,
+) {
+  const readTogether = mayReadTogether(cli, wanted, included)
+    ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, included.includeTimeline, grace)
+    : undefined
+  return async (item: WantedPullRequest): Promise<JsonObject | Printed> =>
+    (await readTogether?.(item)) ?? readAlone(cli, operation, { ...item, ...included }, grace)
+}
+
+/** The request for many has no estimate, and none of the fields that a user adds to the request for one. */
+const mayReadTogether = (
+  cli: Cli,
+  wanted: readonly WantedPullRequest[],
+  { includeEstimatedTimeToMerge }: Included,
+): boolean =>
+  wanted.length > 1 && !includeEstimatedTimeToMerge && cli.client().added === undefined && !cli.options.dryRun
 
 /** Reads a record; for `grace` milliseconds again and again, while the service does not know its pull request. */
 async function readAlone(
