@@ -11,7 +11,7 @@ import {
   usageOf,
   type Words,
 } from './meant-line.ts'
-import { loadHabits } from './other-words.ts'
+import { loadOtherWords } from './other-words.ts'
 import type { ParsedCommandLine } from './parse.ts'
 
 /** Returns the usage error of a command line; its hint is the line that was probably meant, or shows the usage. */
@@ -22,7 +22,7 @@ export async function createUsageError(
 ): Promise<MergeqError> {
   const { problem, path, command, words } = reading
   const usage = usageOf(path)
-  await loadHabits(groups)
+  const table = await loadOtherWords(groups)
   switch (problem?.kind) {
     case undefined:
       throw new TypeError('nothing is wrong with this command line')
@@ -31,7 +31,7 @@ export async function createUsageError(
       const isOldHook = path.at(-1) === 'guard' && argv.includes('--')
       const hint = isOldHook
         ? 'If a git hook ran this, it is of an older mergeq. To replace it, run: mergeq guard install'
-        : await hintForCommand(argv, reading, groups)
+        : await hintForCommand(argv, reading, table)
       return usageError(
         `unknown command '${problem.word}'.`,
         hint ?? usage.replace('see the usage', 'list the commands'),
@@ -40,7 +40,7 @@ export async function createUsageError(
     case 'unknown-option': {
       const [option = ''] = problem.word.split('=')
       const isFlag = optionsOf(reading).some(({ name }) => name === option)
-      const hint = await askFor(argv, false, groups)
+      const hint = await askFor(argv, false, table)
       return usageError(isFlag ? `${option} takes no value.` : `unknown option '${option}'.`, hint)
     }
     case 'missing-value': {
@@ -60,14 +60,14 @@ export async function createUsageError(
       const shells = `Specify the shell: ${input?.choices?.join(', ')}.\nFor bash, run: source <(mergeq completion bash)`
       const pair = words.flatMap(word => word.split(/=(.*)/s, 2))
       const isPair = command?.command === 'config set' && pair.length === 2
-      const hint = isPair ? await askFor(replaceWords(argv, words, pair), true, groups) : usage
+      const hint = isPair ? await askFor(replaceWords(argv, words, pair), true, table) : usage
       return usageError(`missing required argument '${problem.argument}'.`, isShell ? shells : hint)
     }
     case 'extra-argument': {
       const { word } = problem
       // It may be a token.
       const isNamed = path[0] !== 'auth'
-      const hint = await askFor(argv, false, groups)
+      const hint = await askFor(argv, false, table)
       return usageError(`${isNamed ? `'${word}'` : 'The last argument'} is not expected here.`, hint)
     }
   }
@@ -80,7 +80,6 @@ export async function withMeantValues(
   reading: ParsedCommandLine,
   groups: readonly CommandGroup[],
 ): Promise<MergeqError> {
-  await loadHabits(groups)
-  const hint = await askForValues(argv, reading, groups)
+  const hint = await askForValues(argv, reading, await loadOtherWords(groups))
   return hint === undefined ? error : new MergeqError(error.kind, error.message, { ...error.details, hint })
 }

@@ -10,7 +10,7 @@ import {
   findCommand,
   isSentence,
   isWord,
-  loadHabits,
+  loadOtherWords,
   meaningOf,
   sentencesAbout,
   wordsIn,
@@ -102,17 +102,17 @@ export async function findHelp(
   const started = words.length > 2 ? undefined : findByStart(words, groups)
   if (started !== undefined) return { kind: 'command', path: started }
   const { path, words: unknown } = await parseCommandLine(words, groups)
-  await loadHabits(groups)
-  const root = findCommand(path, unknown, groups)
+  const table = await loadOtherWords(groups)
+  const root = findCommand(path, unknown, table)
   const [word = ''] = words
   const isName = words.length > 1 || groups.some(({ commands }) => commands.some(each => each.name === word))
   // `copy` is known in a group only.
-  const inGroups = groups.map(group => group.name).filter(name => wordsIn([name]).includes(word))
-  const inGroup = root.isGuess && !isName ? meaningOf(inGroups, word) : undefined
+  const inGroups = groups.map(group => group.name).filter(name => wordsIn(table, [name]).includes(word))
+  const inGroup = root.isGuess && !isName ? meaningOf(table, inGroups, word) : undefined
   const meant = inGroup ?? root.meant ?? ''
   const isGuess = root.isGuess && inGroup === undefined
   const isWhole = meant !== '' && meant !== 'none' && root.typed.length === words.length
-  const sentences = sentencesAbout(inGroup === undefined ? root.places : inGroups, words.at(-1) ?? '')
+  const sentences = sentencesAbout(table, inGroup === undefined ? root.places : inGroups, words.at(-1) ?? '')
   const sentence = [meant, ...sentences].find(each => !each.includes('<1>')) ?? ''
   if (isWhole && !isGuess && isSentence(sentence)) return { kind: 'text', text: `${sentence}\n` }
   const command =

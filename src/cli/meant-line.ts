@@ -6,11 +6,11 @@ import { findSimilarName } from '../values/similar-name.ts'
 import { joinCommandLine, shellQuote, shellWord } from '../values/suggested-command.ts'
 import {
   findCommand,
-  type Groups,
   isSentence,
   isWord,
   meaningOf,
   numberOfPr,
+  type OtherWords,
   placesIn,
   sentencesAbout,
   wordsOf,
@@ -107,7 +107,12 @@ interface Replacement {
 }
 
 /** Returns what an unknown option or one argument too many means: by its name, by the table, or else by its spelling. */
-function replace(word: string, next: string, reading: ParsedCommandLine): Replacement | undefined {
+function replace(
+  word: string,
+  next: string,
+  reading: ParsedCommandLine,
+  table: OtherWords,
+): Replacement | undefined {
   const [name = '', value] = word.split(/=(.*)/s)
   const [given, takesNext] = [value ?? next, value === undefined]
   const named = reading.command?.definitions.find(option => option.name === `--${optionName(name)}`)
@@ -115,7 +120,7 @@ function replace(word: string, next: string, reading: ParsedCommandLine): Replac
   if (named !== undefined)
     return { words: [isNo(given) ? oppositeOf(named.name) : named.name], takesNext: takesNext && isNo(given) }
   const names = optionsOf(reading).map(option => option.name)
-  const find = (text: string) => meaningOf(placesIn(reading.path), text, names)
+  const find = (text: string) => meaningOf(table, placesIn(reading.path), text, names)
   const whole = isWord(word) ? undefined : find(`${name}=${given}`)
   const meant = whole ?? find(isWord(word) ? word : name) ?? similarOption(name, given, reading)
   if (meant === undefined || meant === 'none') return undefined
@@ -135,12 +140,12 @@ function replace(word: string, next: string, reading: ParsedCommandLine): Replac
 }
 
 /** Returns what a flag with a value means: `--batch=off` is `--no-batch`, and `--wait=false` what is so without it. */
-function replaceFlag(word: string, reading: ParsedCommandLine): Replacement | undefined {
+function replaceFlag(word: string, reading: ParsedCommandLine, table: OtherWords): Replacement | undefined {
   const [name = '', value = ''] = word.split(/=(.*)/s)
   const options = optionsOf(reading).map(option => option.name)
   if (isYes(value)) return { words: [name] }
   if (isNo(value)) return { words: options.filter(option => option === oppositeOf(name)) }
-  const meant = meaningOf(placesIn(reading.path), word, options)
+  const meant = meaningOf(table, placesIn(reading.path), word, options)
   return meant === undefined ? undefined : { words: wordsOf(meant.replace('<value>', value)) }
 }
 
@@ -148,7 +153,7 @@ function replaceFlag(word: string, reading: ParsedCommandLine): Replacement | un
  * Returns the command line that was meant: each word that its command does not know is replaced once, by what the table
  * says or by the nearest name, and all others stay as they were typed, but a confirmation, which is for what was typed.
  */
-function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolean) {
+function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolean, table: OtherWords) {
   const options = optionsOf(reading)
   const given = reading.command?.definitions.filter(definition => !isOption(definition)) ?? []
   // Without a group, all words may be right once the option is.
@@ -176,13 +181,13 @@ function fitLine(line: Words, reading: ParsedCommandLine, isOtherCommand: boolea
     const opposite = oppositeOf(fitted.at(-1) ?? '')
     const isOfFlag = isExtra && options.some(({ name }) => name === opposite)
     let replacement: Replacement | undefined
-    if (isFlag) replacement = replaceFlag(word, reading)
+    if (isFlag) replacement = replaceFlag(word, reading, table)
     else if (isOfFlag && isYes(word)) replacement = { words: [] }
     else if (isOfFlag && isNo(word)) {
       fitted.pop()
       replacement = { words: [opposite] }
     } else if (isUnknown || (isExtra && !isOfFlag && index !== mayBeValue))
-      replacement = replace(word, next, reading)
+      replacement = replace(word, next, reading, table)
     const isProgram = word === '--' || (isWord(word) && given.some(({ program }) => program))
     const takesNext =
       replacement?.takesNext ?? (!isFlag && option?.value !== undefined && !word.includes('='))
@@ -236,7 +241,7 @@ function fieldsIn(text: string, { command, args }: ParsedCommandLine): Words | u
 }
 
 /** Returns a command line with each value that people write in another form as mergeq reads it. */
-function withReadableValues(line: Words, reading: ParsedCommandLine): Words {
+function withReadableValues(line: Words, reading: ParsedCommandLine, table: OtherWords): Words {
   const options = optionsOf(reading).filter(({ value }) => value !== undefined)
   const wrong = wrongPullRequests(reading)
   const isOnly = reading.args.get('pr')?.length === 1
@@ -258,12 +263,12 @@ function withReadableValues(line: Words, reading: ParsedCommandLine): Words {
     } else if (wrong.includes(word)) {
       const names = optionsOf(reading).map(({ name }) => name)
       const isName = isOnly && /^[\w./-]+$/.test(word)
-      const habit = isName ? meaningOf([reading.path.join(' ')], word, names) : undefined
+      const habit = isName ? meaningOf(table, [reading.path.join(' ')], word, names) : undefined
       const isOptionOf = habit !== undefined && !isWord(habit)
       const flag = line[index - 1] ?? ''
       const withValue = isWord(flag)
         ? undefined
-        : meaningOf([reading.path.join(' ')], `${flag}=${word}`, names)
+        : meaningOf(table, [reading.path.join(' ')], `${flag}=${word}`, names)
       if (withValue?.includes('<value>')) {
         fixed.splice(-1, 1, ...wordsOf(withValue.replace('<value>', word)))
         continue
@@ -275,19 +280,23 @@ function withReadableValues(line: Words, reading: ParsedCommandLine): Words {
 }
 
 /** Returns the question whether a line was meant whose values are those of this one, in the form that mergeq reads. */
-export async function askForValues(argv: Words, reading: ParsedCommandLine, groups: Groups): Promise<Hint> {
-  const ofGh = wrongPullRequests(reading).length > 0 ? await hintForGh(argv, reading, groups) : undefined
+export async function askForValues(
+  argv: Words,
+  reading: ParsedCommandLine,
+  table: OtherWords,
+): Promise<Hint> {
+  const ofGh = wrongPullRequests(reading).length > 0 ? await hintForGh(argv, reading, table) : undefined
   if (ofGh !== undefined) return ofGh
-  const line = withReadableValues(argv, reading)
+  const line = withReadableValues(argv, reading, table)
   const text =
     JSON.stringify(line) === JSON.stringify(argv)
       ? undefined
-      : formatLine(line, await parseCommandLine(line, groups))
+      : formatLine(line, await parseCommandLine(line, table.groups))
   return text && `Did you mean: ${text}`
 }
 
 /** Returns the hint for options of gh: `--json` with the names of fields, and `--jq` or `-q` with what jq selects. */
-async function hintForGh(typed: Words, reading: ParsedCommandLine, groups: Groups): Promise<Hint> {
+async function hintForGh(typed: Words, reading: ParsedCommandLine, table: OtherWords): Promise<Hint> {
   const argv = typed.flatMap(word => (/^--(?:json|jq)=/.test(word) ? word.split(/=(.*)/s, 2) : word))
   const indexOf = (...options: readonly string[]) =>
     argv.findIndex((word, at) => options.includes(word) && isWord(argv[at + 1] ?? '-x'))
@@ -296,7 +305,7 @@ async function hintForGh(typed: Words, reading: ParsedCommandLine, groups: Group
   const isFilter = /^[\w.]*[.[(|]/.test(argv[argv.indexOf('-q') + 1] ?? '')
   const jq = isFilter ? indexOf('--jq', '-q') : indexOf('--jq')
   const isOf = (index: number, at: number) => index >= 0 && (at === index || at === index + 1)
-  const show = async (line: Words) => formatLine(line, await parseCommandLine(line, groups))
+  const show = async (line: Words) => formatLine(line, await parseCommandLine(line, table.groups))
   if (jq >= 0) {
     const rest = argv.filter((word, at) => !isOf(json, at) && !isOf(jq, at) && word !== '--json')
     const line = await show([...rest, '--json'])
@@ -314,15 +323,15 @@ async function hintForGh(typed: Words, reading: ParsedCommandLine, groups: Group
  *
  * @param isOtherCommand whether the command is another one than the typed one
  */
-export async function askFor(argv: Words, isOtherCommand: boolean, groups: Groups): Promise<string> {
-  const typed = await parseCommandLine(argv, groups)
-  const ofGh = await hintForGh(argv, typed, groups)
+export async function askFor(argv: Words, isOtherCommand: boolean, table: OtherWords): Promise<string> {
+  const typed = await parseCommandLine(argv, table.groups)
+  const ofGh = await hintForGh(argv, typed, table)
   if (ofGh !== undefined) return ofGh
-  const { line: fitted, sentences, asked } = fitLine(argv, typed, isOtherCommand)
+  const { line: fitted, sentences, asked } = fitLine(argv, typed, isOtherCommand, table)
   const [sentence, option = ''] = [sentences[0], asked[0]]
   if (sentence !== undefined && !isOtherCommand) return sentence
-  const line = withReadableValues(fitted, await parseCommandLine(fitted, groups))
-  const reading = await parseCommandLine(line, groups)
+  const line = withReadableValues(fitted, await parseCommandLine(fitted, table.groups), table)
+  const reading = await parseCommandLine(line, table.groups)
   // Nobody is asked to paste a confirmation.
   const isConfirmed = !isOtherCommand && asked.some(isConfirmation)
   const text = isConfirmed ? undefined : formatLine(line, reading)
@@ -344,36 +353,42 @@ function fillSentence(sentence: string, words: Words, rest: Words): Hint {
 }
 
 /** Returns the hint for a line that another program's words were taken out of, or in another order. */
-async function hintForLine(line: Words, groups: Groups): Promise<Hint> {
-  const reading = await parseCommandLine(line, groups)
+async function hintForLine(line: Words, table: OtherWords): Promise<Hint> {
+  const reading = await parseCommandLine(line, table.groups)
   return reading.problem?.kind === 'unknown-command'
-    ? hintForCommand(line, reading, groups)
-    : askFor(line, true, groups)
+    ? hintForCommand(line, reading, table)
+    : askFor(line, true, table)
 }
 
 /** Returns the hint for a word that names no command; only a misspelling of its own name becomes one that destroys something. */
-export async function hintForCommand(argv: Words, reading: ParsedCommandLine, groups: Groups): Promise<Hint> {
+export async function hintForCommand(
+  argv: Words,
+  reading: ParsedCommandLine,
+  table: OtherWords,
+): Promise<Hint> {
   const { path } = reading
   // After the name of a group, a word behind an option may be its value.
   const end = path.length === 0 ? -1 : reading.words.findIndex(word => !isWord(word))
   const words = reading.words.slice(0, end < 0 ? undefined : end).filter(isWord)
   const [first = '', second = ''] = words
   if (path.length === 0 && isPullRequestReference(first) && second !== '' && !isPullRequestReference(second))
-    return hintForLine(replaceWords(argv, [first, second], [second, first]), groups)
-  const { meant, isGuess, typed, places } = findCommand(path, words, groups)
+    return hintForLine(replaceWords(argv, [first, second], [second, first]), table)
+  const { meant, isGuess, typed, places } = findCommand(path, words, table)
   if (meant === undefined || meant === 'none') return undefined
   // What only the other program can do.
-  const unknown = argv.flatMap(word => (isWord(word) ? [] : (meaningOf([typed.join(' ')], word) ?? [])))
+  const unknown = argv.flatMap(word =>
+    isWord(word) ? [] : (meaningOf(table, [typed.join(' ')], word) ?? []),
+  )
   if (unknown[0] !== undefined) return unknown[0]
-  if (meant === '') return second === '' ? undefined : hintForLine(replaceWords(argv, [first], []), groups)
+  if (meant === '') return second === '' ? undefined : hintForLine(replaceWords(argv, [first], []), table)
   if (isSentence(meant)) {
     const after = words.slice(typed.length - path.length)
     const rest = argv.filter(word => !path.includes(word) && !words.includes(word))
     const isHidden = argv.some(word => hiddenText.test(word))
-    const others = sentencesAbout(places, typed.at(-1) ?? '')
+    const others = sentencesAbout(table, places, typed.at(-1) ?? '')
     return [meant, ...others].flatMap(each => fillSentence(each, isHidden ? [] : after, rest) ?? [])[0]
   }
   const line = replaceWords(argv, typed, wordsOf(meant, words[0])).map(word => word.replace(numberOfPr, ''))
-  if (isGuess && (await parseCommandLine(line, groups)).command?.destructive === true) return undefined
-  return askFor(line, true, groups)
+  if (isGuess && (await parseCommandLine(line, table.groups)).command?.destructive === true) return undefined
+  return askFor(line, true, table)
 }

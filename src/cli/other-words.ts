@@ -119,11 +119,14 @@ interface FoundCommand {
   readonly places: Words
 }
 
-/** What each word means, by its place and itself. */
-const meanings = new Map<string, string[]>()
-
-/** Words that name no branch: those of commands, here and elsewhere, and the values of a flag. */
-const verbs = new Set(['on', 'yes', 'no', 'true', 'false'])
+/** The commands, and what people call them and their options otherwise. */
+export interface OtherWords {
+  readonly groups: Groups
+  /** What each word means, by its place and itself. */
+  readonly meanings: ReadonlyMap<string, Words>
+  /** Words that name no branch: those of commands, here and elsewhere, and the values of a flag. */
+  readonly verbs: ReadonlySet<string>
+}
 
 /** Returns the habits of all commands, then those that lead to no command. */
 export async function readHabits(groups: Groups): Promise<readonly Habit[]> {
@@ -132,11 +135,11 @@ export async function readHabits(groups: Groups): Promise<readonly Habit[]> {
   return [...loaded.flatMap(({ habits }) => habits), ...generalHabits]
 }
 
-/** Fills the tables, before a word of a wrong command line is looked up. */
-export async function loadHabits(groups: Groups): Promise<void> {
-  const habits = await readHabits(groups)
-  if (meanings.size > 0) return
-  for (const [places, words, meant] of habits) {
+/** Reads the words of all commands, for a command line that is wrong. */
+export async function loadOtherWords(groups: Groups): Promise<OtherWords> {
+  const meanings = new Map<string, Words>()
+  const verbs = new Set(['on', 'yes', 'no', 'true', 'false'])
+  for (const [places, words, meant] of await readHabits(groups)) {
     for (const word of words.split(' ')) {
       verbs.add(word)
       for (const place of places.split(', ')) {
@@ -146,9 +149,15 @@ export async function loadHabits(groups: Groups): Promise<void> {
     }
     if (!isSentence(meant)) for (const word of meant.split(' ')) verbs.add(word)
   }
+  return { groups, meanings, verbs }
 }
 
-function meaningsOf(places: Words, typed: string, isPossible: (key: string) => (meant: string) => boolean) {
+function meaningsOf(
+  { meanings }: OtherWords,
+  places: Words,
+  typed: string,
+  isPossible: (key: string) => (meant: string) => boolean,
+) {
   const keys = keysOf(typed)
   return places.flatMap(place =>
     keys.flatMap(key => meanings.get(`${place}\n${key}`)?.filter(isPossible(key)) ?? []),
@@ -156,18 +165,23 @@ function meaningsOf(places: Words, typed: string, isPossible: (key: string) => (
 }
 
 /** Returns what a word means in one of the places, of which the first counts. An option must be one of `options`. */
-export function meaningOf(places: Words, typed: string, options: Words = []): string | undefined {
+export function meaningOf(
+  table: OtherWords,
+  places: Words,
+  typed: string,
+  options: Words = [],
+): string | undefined {
   const isPossible = (key: string) => (meant: string) =>
-    (key !== '<word>' || isWord(meant) || !verbs.has(typed)) &&
+    (key !== '<word>' || isWord(meant) || !table.verbs.has(typed)) &&
     (isWord(typed) || isWord(meant) || options.includes(wordsOf(meant)[0] ?? ''))
-  return meaningsOf(places, typed, isPossible).at(0)
+  return meaningsOf(table, places, typed, isPossible).at(0)
 }
 
 /** Returns the sentences about a word; the first for which enough words follow counts. */
-export const sentencesAbout = (places: Words, typed: string): Words =>
-  meaningsOf(places, typed, () => isSentence)
+export const sentencesAbout = (table: OtherWords, places: Words, typed: string): Words =>
+  meaningsOf(table, places, typed, () => isSentence)
 
-export function wordsIn(places: Words): Words {
+export function wordsIn({ meanings }: OtherWords, places: Words): Words {
   const keys = [...meanings.keys()].map(key => key.split('\n'))
   return keys.flatMap(([place = '', word = '']) => (places.includes(place) && isWord(word) ? word : []))
 }
@@ -194,8 +208,9 @@ function commandNamed(word: string, group: string, groups: Groups): string | und
 }
 
 /** The group that a word names: `pr` for a pull request, for `pr`, for `prs` and for `pr/7`. */
-function groupOf(word: string): string {
-  if (isPullRequestReference(word) || numberOfPr.test(word) || meaningOf([''], word) === 'pr') return 'pr'
+function groupOf(word: string, table: OtherWords): string {
+  if (isPullRequestReference(word) || numberOfPr.test(word) || meaningOf(table, [''], word) === 'pr')
+    return 'pr'
   const name = word.replace(/s$/, '')
   return /^(?:test|flake)$/.test(name) ? 'flaky' : name
 }
@@ -204,15 +219,16 @@ function groupOf(word: string): string {
  * Returns what was probably meant by a word that names no command, and the words whose place it takes: by the table,
  * else by its spelling. A word is looked up in the group that follows it, too; that of a pull request is `pr`.
  */
-export function findCommand(path: Words, words: Words, groups: Groups): FoundCommand {
+export function findCommand(path: Words, words: Words, table: OtherWords): FoundCommand {
+  const { groups } = table
   const [word = '', next = ''] = words
   const group = path.join(' ')
   // `merge status`, `run list`: the words of another program.
   const ofOther = [`${group} ${word}`.trim()]
-  const inOther = next === '' ? undefined : meaningOf(ofOther, next)
+  const inOther = next === '' ? undefined : meaningOf(table, ofOther, next)
   if (inOther !== undefined)
     return { meant: inOther, isGuess: false, typed: [...path, word, next], places: ofOther }
-  const other = groupOf(next)
+  const other = groupOf(next, table)
   const isNumber = isPullRequestReference(next) || numberOfPr.test(next)
   const isNoun = groups.some(({ name }) => name === other) && !isNumber
   if (group === '' && isNoun && next.endsWith('s') && /^(?:get|list|ls|show)$/.test(word))
@@ -221,10 +237,10 @@ export function findCommand(path: Words, words: Words, groups: Groups): FoundCom
   const byName = new Map(places.toReversed().flatMap(place => commandsOf(place, groups)))
   // `tests list`: a word for a list names the group, too.
   const isBeforeVerb = group === '' && next !== '' && other !== 'pr'
-  const said = meaningOf(places, word)?.replace(isBeforeVerb ? /(?<=^\w+) list$/ : '', '')
+  const said = meaningOf(table, places, word)?.replace(isBeforeVerb ? /(?<=^\w+) list$/ : '', '')
   const known = byName.get(word) ?? said ?? commandNamed(word, group, groups)
   const similar = byName.get(findSimilarName(word, [...byName.keys()]) ?? '')
-  const guess = similar ?? meaningOf(places, findSimilarName(word, wordsIn(places)) ?? '')
+  const guess = similar ?? meaningOf(table, places, findSimilarName(word, wordsIn(table, places)) ?? '')
   const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name))
   const similarName = findSimilarName(word, names.filter(Boolean)) ?? ''
   const meant = known ?? guess ?? commandNamed(similarName, group, groups)
@@ -234,7 +250,7 @@ export function findCommand(path: Words, words: Words, groups: Groups): FoundCom
   const isGroup = groups.some(({ name, isCommand }) => name === meant && isCommand !== true)
   if (group === '' && meant !== undefined && isGroup && next !== '' && !isNumber) {
     const inGroup = commandsOf(meant, groups).some(([name]) => name === next)
-    const found = inGroup ? undefined : findCommand([meant], words.slice(1), groups)
+    const found = inGroup ? undefined : findCommand([meant], words.slice(1), table)
     if (found?.meant !== undefined) return { ...found, typed: [word, next] }
   }
   return {
