@@ -1,18 +1,11 @@
+// The loop of every wait: it reads again and again, with its delays, until all is known or the time is over.
+
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { startWaitTime, type WaitTime } from '../api/wait-time.ts'
-import {
-  failureOrThrow,
-  isNotFound,
-  isOutage,
-  isPassing,
-  isPermanent,
-  MergeqError,
-  toMergeqError,
-  withPeriod,
-} from '../base/errors.ts'
-import { mapConcurrent, maxConcurrent } from '../base/scheduling.ts'
+import type { WaitTime } from '../api/wait-time.ts'
+import { isPassing, isPermanent, MergeqError, withPeriod } from '../base/errors.ts'
 import type { Host } from '../host/host.ts'
 import { formatAge } from '../values/format.ts'
+import type { Reading } from './read-each.ts'
 import type { Judgement, Seen, WaitEnd } from './wait-state.ts'
 
 /** A failed request of a poll is not retried, as the next round repeats it; but with the limit 0 there is one round. */
@@ -25,47 +18,6 @@ export const giveUpLimit = (
   { waitLimit }: WaitTime,
   { maxRetries }: Pick<ServiceClient, 'maxRetries'>,
 ): number => (maxRetries === 0 || waitLimit === 0 ? 0 : giveUpAfter)
-
-/** What was read of an item, or why nothing was read. */
-export type Reading<R> = { readonly value: R } | { readonly failure: MergeqError }
-
-/** Returns what `read` resolves to, or its error, as a reading. Throws only the error of a signal. */
-export async function readingOf<R>(read: () => Promise<R>): Promise<Reading<R>> {
-  try {
-    return { value: await read() }
-  } catch (error) {
-    return { failure: failureOrThrow(error) }
-  }
-}
-
-const tooManyRequests = 429
-
-/**
- * Reads several items, a few at a time, and returns their readings in their order; fewer if the time is over. After a 429,
- * and after as many requests without a response as are sent at a time, the rest is not read: the error counts for it, too.
- * Throws only when a signal interrupts the command.
- */
-export async function readEach<T, R>(
-  items: readonly T[],
-  read: (item: T) => Promise<R>,
-  time: WaitTime | undefined,
-): Promise<readonly Reading<R>[]> {
-  let unanswered = 0
-  let failureOfAll: MergeqError | undefined
-  const readItem = async (item: T): Promise<Reading<R>> => {
-    if (failureOfAll !== undefined) return { failure: failureOfAll }
-    const reading = await readingOf(() => read(item))
-    const failure = 'failure' in reading ? reading.failure : undefined
-    const hasNoResponse = failure !== undefined && isOutage(failure) && failure.details.status === undefined
-    unanswered = hasNoResponse ? unanswered + 1 : 0
-    if (failure?.details.status === tooManyRequests || unanswered >= maxConcurrent) failureOfAll ??= failure
-    return reading
-  }
-  const readings: Reading<R>[] = []
-  for await (const reading of mapConcurrent(items, maxConcurrent, readItem, () => time?.mayBegin() !== false))
-    readings.push(reading)
-  return readings
-}
 
 /** Times are in milliseconds. */
 interface PollOptions<T, R, J extends Judgement<T>> {
@@ -246,21 +198,6 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
       delay = await runRound()
     }
   })
-}
-
-/** Repeats a read while the service does not know its pull request, for up to `grace` milliseconds. */
-export async function repeatWhileUnknown<T>(read: () => Promise<T>, grace: number, host: Host): Promise<T> {
-  const { clock, interrupted } = host
-  const time = startWaitTime(grace, clock)
-  for (let misses = 0; ; misses++) {
-    try {
-      return await read()
-    } catch (error) {
-      const rest = time.remaining()
-      if (!isNotFound(toMergeqError(error)) || rest <= 0) throw error
-      await clock.sleep(Math.min(automaticDelay({ unchanged: misses }), rest), interrupted)
-    }
-  }
 }
 
 /** Whether a failed request was answered, by the service or by something in front of it. */

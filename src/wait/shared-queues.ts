@@ -6,7 +6,7 @@ import { toMergeqError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Queue } from '../values/repository.ts'
 import { maxTimerDelay } from '../values/time.ts'
-import type { Reading } from './poll.ts'
+import type { Reading } from './read-each.ts'
 
 /** A queue as it was read; times are in milliseconds since 1970. */
 export interface QueueReading {

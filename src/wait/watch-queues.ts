@@ -5,8 +5,9 @@ import { stateOf } from '../domain/states.ts'
 import type { Output } from '../host/host.ts'
 import { formatAge, pluralize } from '../values/format.ts'
 import type { Queue } from '../values/repository.ts'
-import { backOff, giveUpLimit, poll, readEach } from './poll.ts'
+import { backOff, giveUpLimit, poll } from './poll.ts'
 import type { QueueReader, QueueUpdate } from './queue-reader.ts'
+import { readEach } from './read-each.ts'
 import type { Judgement } from './wait-state.ts'
 
 /** A queue that is watched. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { startWaitTime } from '../../src/api/wait-time.ts'
 import { MergeqError } from '../../src/base/errors.ts'
-import { automaticDelay, backOff, poll, readEach } from '../../src/wait/poll.ts'
+import { automaticDelay, backOff, poll } from '../../src/wait/poll.ts'
+import { readEach } from '../../src/wait/read-each.ts'
 import type { Judgement, WaitEnd } from '../../src/wait/wait-state.ts'
 
 const unavailable = new MergeqError('unavailable', 'no.', { status: 503 })

@@ -146,7 +146,7 @@ async function readAlone(
     return sent === 'printed' ? sent : (sent.response.records[0] ?? {})
   }
   if (grace === 0) return read()
-  const { repeatWhileUnknown } = await import('../../wait/poll.ts')
+  const { repeatWhileUnknown } = await import('./get/repeat-while-unknown.ts')
   return repeatWhileUnknown(read, grace, cli.host)
 }
 
