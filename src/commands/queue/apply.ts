@@ -24,18 +24,10 @@ import { queueFieldsOf } from '../../values/repository.ts'
 import { fileName, textual } from '../../values/types.ts'
 import { applyPlan, requireRecorded, suggestDiff } from './apply/apply-plan.ts'
 import { readSettingsRecord, recordOfPlans, warnNotUndone } from './apply/settings-record.ts'
-import { fileInput, includeStateInput, readItems, settingsOf } from './shared/files/described-queues.ts'
-import {
-  combineDigests,
-  createPlans,
-  describeDifference,
-  describePlan,
-  differenceRecord,
-  hasDifferences,
-  type Plan,
-  type PlanResults,
-  printPlans,
-} from './shared/plan.ts'
+import { readItems } from './shared/files/described-queues.ts'
+import { fileInput, includeStateInput, settingsOf } from './shared/files/file-inputs.ts'
+import { combineDigests, createPlans, hasDifferences, type Plan, type PlanResults } from './shared/plan.ts'
+import { describeDifference, describePlan, differenceRecord, printPlans } from './shared/print-plans.ts'
 import { openRecordFile } from './shared/record-file.ts'
 import { suggestUndo } from './shared/setting-changes.ts'
 

@@ -10,28 +10,17 @@ import { pluralize } from '../../values/format.ts'
 import { queueFieldsOf, queueKey, queueName } from '../../values/repository.ts'
 import { findSimilarName } from '../../values/similar-name.ts'
 import { branch } from '../../values/types.ts'
-import {
-  type FileOptions,
-  fileInput,
-  includeStateInput,
-  type QueueFileItem,
-  queueOfFile,
-  readItems,
-  settingsOf,
-} from './shared/files/described-queues.ts'
+import { type QueueFileItem, queueOfFile, readItems } from './shared/files/described-queues.ts'
+import { type FileOptions, fileInput, includeStateInput, settingsOf } from './shared/files/file-inputs.ts'
 import { differences, settingNames, settingsDigest, unknownKeys } from './shared/files/queue-file.ts'
+import { createPlans, hasDifferences, type Plan, requireLive, unknownSettingError } from './shared/plan.ts'
 import {
-  createPlans,
   differenceColumns,
   differenceRecord,
   differenceScreenColumns,
   diffRecord,
-  hasDifferences,
-  type Plan,
   printPlans,
-  requireLive,
-  unknownSettingError,
-} from './shared/plan.ts'
+} from './shared/print-plans.ts'
 
 async function undescribedQueues(
   items: readonly QueueFileItem[],

@@ -26,20 +26,17 @@ import {
 } from '../../values/repository.ts'
 import { branch, fileName } from '../../values/types.ts'
 import { noQueueError } from './shared/all-queues.ts'
+import { isDefaultsFile, readDefaults } from './shared/files/defaults-file.ts'
+import { checkQueueOfFile, queueOfFile, readFiles } from './shared/files/described-queues.ts'
+import { includeStateInput } from './shared/files/file-inputs.ts'
+import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
 import {
-  checkQueueOfFile,
-  includeStateInput,
-  isDefaultsFile,
   isJsonFileName,
   isQueueFileName,
   type LoadedFile,
   loadYaml,
-  queueOfFile,
-  readDefaults,
-  readFiles,
   readQueueFile,
-} from './shared/files/described-queues.ts'
-import { type QueueFile, settingsDigest } from './shared/files/queue-file.ts'
+} from './shared/files/read-queue-file.ts'
 import { requireLive } from './shared/plan.ts'
 import { orOutputError } from './shared/record-file.ts'
 

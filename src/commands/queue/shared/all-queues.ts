@@ -89,7 +89,7 @@ export async function findQueues(file: string | undefined, cli: Cli) {
   const queues: readonly NamedQueue[] =
     file === undefined
       ? await queuesOfMetrics({ repo, branch: undefined }, repo, cli)
-      : (await readDescribedQueues(file, cli, namedQueue)).filter(
+      : (await readDescribedQueues(file, cli, (_path, content) => namedQueue(content, cli))).filter(
           ({ queue }) => repo === undefined || isSameRepository(queue.repo, repo),
         )
   const origin = cli.settings.used().get('repo')?.origin
