@@ -13,6 +13,8 @@ import { files as realFiles } from '../../src/host/files.ts'
 import type { CapturedResult, Environment, Files, Host } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { lockPath } from '../../src/host/lock.ts'
+// A command may end while it loads the spinner; a file that ended before this import would fail the run.
+import '../../src/output/spinner.ts'
 import { createSandboxService, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 import { type InProcessRequest, serveInProcess } from './in-process.ts'
