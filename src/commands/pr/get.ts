@@ -108,31 +108,26 @@ export const definition = command({
 const printsWhatComes = ({ options: { format, fields } }: Cli, exitStatus: boolean | undefined): boolean =>
   format.name === 'json' && fields.length === 0 && !exitStatus
 
-/** What is read beside the record. */
-type Included = Pick<RecordValues, 'includeTimeline' | 'includeEstimatedTimeToMerge'>
-
 /** Returns the function that reads the record of a pull request: together with the others where that is possible, or alone. */
 async function recordReader(
   cli: Cli,
   operation: typeof getSubmittedPullRequest,
   wanted: readonly WantedPullRequest[],
-  included: Included,
+  included: Pick<RecordValues, 'includeTimeline' | 'includeEstimatedTimeToMerge'>,
   grace: number,
 ) {
-  const readTogether = mayReadTogether(cli, wanted, included)
+  // The request for many has no estimate, and none of the fields that a user adds to the request for one.
+  const isTogether =
+    wanted.length > 1 &&
+    !included.includeEstimatedTimeToMerge &&
+    cli.client().added === undefined &&
+    !cli.options.dryRun
+  const readTogether = isTogether
     ? (await import('./get/several.ts')).readerOfSeveral(cli, wanted, included.includeTimeline, grace)
     : undefined
   return async (item: WantedPullRequest): Promise<JsonObject | Printed> =>
     (await readTogether?.(item)) ?? readAlone(cli, operation, { ...item, ...included }, grace)
 }
-
-/** The request for many has no estimate, and none of the fields that a user adds to the request for one. */
-const mayReadTogether = (
-  cli: Cli,
-  wanted: readonly WantedPullRequest[],
-  { includeEstimatedTimeToMerge }: Included,
-): boolean =>
-  wanted.length > 1 && !includeEstimatedTimeToMerge && cli.client().added === undefined && !cli.options.dryRun
 
 /** Reads a record; for `grace` milliseconds again and again, while the service does not know its pull request. */
 async function readAlone(
