@@ -679,7 +679,11 @@ describe('nothing random ends a command with an error of mergeq itself', () => {
     ...commands
       .filter(({ command }) => askingLines[command] !== undefined)
       .map(({ command }) => lineOf(command).trim()),
-    ...['pr get 7', 'pr submit 7', 'pr testing --pr 7', 'flaky unhealthy --status flaky', 'api status'],
+    'pr get 7',
+    'pr submit 7',
+    'pr testing --pr 7',
+    'flaky unhealthy --status flaky',
+    'api status',
   ]
   /** The commands that print a row for each record. */
   const lists = /^(?:pr list|pr get 7 8|queue get|queue list|flaky (?:list|quarantined|unhealthy))/

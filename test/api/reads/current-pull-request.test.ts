@@ -154,10 +154,17 @@ describe('the pull request of the current branch', () => {
   )
 
   const remoteForms = [
-    ...['https://github.com/acme/web.git', 'https://ann:secret@github.com/acme/web'],
-    ...['ssh://git@github.com/acme/web.git', 'ssh://git@ssh.github.com:443/acme/web.git'],
-    ...['git@github.com:acme/web.git', 'work-alias:acme/web', 'git://github.com/acme/web.git'],
-    ...['http://github.com/acme/web.git', 'file:///srv/web.git', '/srv/web.git', '../web.git'],
+    'https://github.com/acme/web.git',
+    'https://ann:secret@github.com/acme/web',
+    'ssh://git@github.com/acme/web.git',
+    'ssh://git@ssh.github.com:443/acme/web.git',
+    'git@github.com:acme/web.git',
+    'work-alias:acme/web',
+    'git://github.com/acme/web.git',
+    'http://github.com/acme/web.git',
+    'file:///srv/web.git',
+    '/srv/web.git',
+    '../web.git',
   ]
 
   test.each(remoteForms)('is that of the pushed commits of a branch with one more, at %s', async address => {
