@@ -4,12 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { parseRepository } from '../../src/values/repository.ts'
-import { recordedJobs } from '../support/ci-jobs.ts'
+import { recordedJob } from '../support/ci-jobs.ts'
 import { action, type Runner, runJob, type Step } from '../support/ci-runner.ts'
 import { place, type Variables } from '../support/documentation-runs.ts'
 import { npmEnvironment, packPackage } from '../support/package.ts'
-
-const recording = recordedJobs.github ?? expect.fail('no jobs of GitHub')
 
 /** A step that runs the action; the command may fail. */
 const use = (inputs: Step['with'], id = 'used'): Step => ({
@@ -34,11 +32,10 @@ describe('the action', { timeout: 90_000 }, () => {
   ) {
     const queues = [{ repo: parseRepository('acme/web'), targetBranch: 'release/2.4' }]
     sandbox = await startSandbox({ speed: 20, now: Date.now, queues, scenario })
-    const { env: variables, event } = recording.jobs[job] ?? expect.fail(`no job ${job}`)
+    const { env: variables, event } = recordedJob('github', job)
     const folder = mkdtempSync(join(place, 'action-'))
     writeFileSync(join(folder, 'event.json'), JSON.stringify(event))
     const env: Variables = {
-      ...recording.common,
       ...variables,
       ...npmEnvironment(folder),
       MERGEQ_BASE_URL: sandbox.baseUrl,

@@ -4,19 +4,23 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { parseRepository } from '../../src/values/repository.ts'
-import { head, merge as other, recordedJobs } from '../support/ci-jobs.ts'
+import { head, merge as other, recordedJob } from '../support/ci-jobs.ts'
 import { type Part, type Runner, runJob, type Step, stepsOf } from '../support/ci-runner.ts'
 import { type Block, blocksOf, linesOf } from '../support/code-blocks.ts'
 import { checkout, environmentOf, inSandbox, place, sh } from '../support/documentation-runs.ts'
 
 let sandbox: Sandbox
 let folder = ''
-async function open(scenario: 'happy' | 'failure' = 'happy', speed = 50) {
+/** Opens a sandbox in which a person at a desk has done something. */
+async function begin({ scenario, before = [] }: Given = {}) {
+  // Where somebody submitted before, the pull request has not merged yet.
+  const speed = scenario === undefined && before.length > 0 ? 1 : 50
   const queues = ['acme/web', 'gitlab.acme.example/acme/platform/web'].flatMap(name =>
     ['main', 'release/2.4'].map(targetBranch => ({ repo: parseRepository(name), targetBranch })),
   )
-  sandbox = await startSandbox({ speed, now: Date.now, queues, scenario })
+  sandbox = await startSandbox({ speed, now: Date.now, queues, scenario: scenario ?? 'happy' })
   folder = mkdtempSync(join(place, 'recipe-'))
+  for (const line of before) expect([0, 3]).toContain((await mergeq(line)).code)
 }
 afterEach(() => sandbox?.close())
 
@@ -59,8 +63,7 @@ const mergeq = (line: string) =>
 
 /** Runs a recipe as a recorded job; those of the page on CI in a checkout. */
 async function run(recipe: string, system: string, name: string, given: Given = {}) {
-  const { common, jobs } = recordedJobs[system] ?? expect.fail(`no jobs of ${system}`)
-  const { env, event } = jobs[name] ?? expect.fail(`no job ${name}`)
+  const { env, event } = recordedJob(system, name)
   if (recipe.startsWith('ci:')) checkout(basename(folder))
   const happened = { ...event, ...given.event }
   writeFileSync(join(folder, 'event.json'), JSON.stringify(happened))
@@ -68,7 +71,6 @@ async function run(recipe: string, system: string, name: string, given: Given = 
   const pulled = { base: { ref: 'release/2.4' }, number: 123, head: { sha: head } }
   const result = await runJob(recipes.get(recipe) ?? expect.fail(recipe), folder, {
     env: {
-      ...common,
       ...env,
       ...environmentOf(sandbox, folder),
       MERGEQ_PACKAGE: 'mergeq@0.1.0',
@@ -86,12 +88,6 @@ async function run(recipe: string, system: string, name: string, given: Given = 
   const written = ['output-1', 'failing-tests.md', 'failing-tests.csv', 'annotate.md', 'result.md']
   const left = [result.log, ...written.map(result.read), result.summary, result.comments].join('')
   return { ...result, left }
-}
-
-async function begin({ scenario, before = [] }: Given = {}) {
-  // Where somebody submitted before, the pull request has not merged yet.
-  await open(scenario, scenario === undefined && before.length > 0 ? 1 : 50)
-  for (const line of before) expect([0, 3]).toContain((await mergeq(line)).code)
 }
 
 const pull = 'pull request'
@@ -213,7 +209,7 @@ describe('the recipes', { timeout: 90_000 }, () => {
   })
 
   test('the lines for other systems', async () => {
-    await open()
+    await begin()
     const own = checkout('elsewhere')
     const env = { ...environmentOf(sandbox, own), ...inSandbox(sandbox), MERGEQ_PR: '7', MERGEQ_SHA: head }
     const blocks = blocksOf('docs/ci.md').filter(({ language }) => language === 'sh')

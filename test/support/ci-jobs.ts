@@ -435,3 +435,11 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
     },
   },
 }
+
+/** A job of a system, with what all of its jobs set. Throws if there is none. */
+export function recordedJob(system: string, name: string): Job {
+  const { common, jobs } = recordedJobs[system] ?? { common: {}, jobs: {} }
+  const recorded = jobs[name]
+  if (recorded === undefined) throw new Error(`${system} has no job ${name}`)
+  return { ...recorded, env: { ...common, ...recorded.env } }
+}

@@ -39,10 +39,7 @@ export function blocksOf(path: string): readonly Block[] {
   return blocks
 }
 
-/**
- * The command lines of a block of shell, without what is said about them; one that sets options is one
- * script.
- */
+/** The command lines of a block of shell, without their comments; one that sets options is one script. */
 export const linesOf = ({ text }: Block): readonly string[] =>
   /^set -/m.test(text)
     ? [text]

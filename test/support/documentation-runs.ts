@@ -33,10 +33,7 @@ export const notRunnable: Variables = {
   'mergeq auth login': 'it asks a person; test/process/tokens.test.ts types the answer',
 }
 
-/**
- * What differs here from where the documents are read: queues that take minutes, and folders of other
- * programs.
- */
+/** What differs here from where people read it: queues take seconds, and other programs have other folders. */
 export const adaptForTest = (line: string): string =>
   line
     .replace(/^mergeq pr wait \d+$/, '$& --interval 1s')
