@@ -83,7 +83,7 @@ export class HttpClient {
    * Throws a MergeqError whose `sentState` says how far the request got.
    */
   async send(request: HttpRequest, options: HttpSendOptions): Promise<HttpResponse & Sending> {
-    const { clock } = this.options
+    const { clock, rateLimit } = this.options
     const url = new URL(request.url)
     // The error of a wrong proxy comes before anything is loaded.
     this.proxyFor(url)
@@ -117,7 +117,8 @@ export class HttpClient {
         result = this.notSent(url.host, request.operation)
         sentAt = clock.now()
       }
-      const isOutlasted = isRateLimited(result) && this.outlastsRateLimit(options)
+      // The repeat after it is not counted.
+      const isOutlasted = isRateLimited(result) && rateLimit?.isOutlasted === true && options.maxRetries > 0
       if (isOutlasted) outlasted++
       if ('error' in result && result.isSilent) silent++
       const repeats = { attempts, counted: isOutlasted ? undefined : attempts - outlasted, silent }
@@ -255,13 +256,6 @@ export class HttpClient {
     const now = clock.monotonic()
     this.limitedSince ??= now
     if (now + this.pauseLeft() - this.limitedSince > maxPatience) this.traffic?.stop()
-  }
-
-  /** Whether the repeat after a 429 is not counted. */
-  private outlastsRateLimit({ maxRetries }: HttpSendOptions): boolean {
-    return (
-      this.options.rateLimit?.isOutlasted === true && maxRetries > 0 && this.traffic?.isStopped() !== true
-    )
   }
 
   /** Tells of a pause, but only once: requests that were sent together are told of it together. */
