@@ -109,6 +109,7 @@ test('a rate limit is outlasted for ten minutes in all, and not with --retries 0
   const { code, err } = await mergeq('queue check --all', { clock, answer: refusing })
   expect({ code, minutes: Math.round((clock.now - noon) / 60_000) }, err).toEqual({ code: 7, minutes: 10 })
   expect(err).toMatch(/: 41 queues were not reached; it asks to wait until 2026-01-05T12:10:/)
+  expect(err.match(/retrying in 50\.0s/g), 'one for all requests of a pause').toHaveLength(12)
   const later = virtualClock(noon)
   const once = await mergeq('queue check --all --retries 0', { clock: later, answer: refusing })
   const bodies = once.requests.map(({ body }) => body)
