@@ -12,6 +12,7 @@ import type { ServiceClient } from './service-client.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
+  /** The operation that is called; HTTP knows only its name, which is `operation`. */
   readonly called: Operation
   /** What the params name. */
   readonly resource: Resource

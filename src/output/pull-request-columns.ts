@@ -1,6 +1,6 @@
 import { getString, type JsonObject } from '../base/json.ts'
 import { isSameLogin } from '../values/login.ts'
-import { type Column, columns } from './view.ts'
+import { type Column, columns, type Field } from './view.ts'
 
 /** The columns of a table of pull requests on a terminal. */
 export const pullRequestColumns = columns(
@@ -17,9 +17,21 @@ export const anyPullRequestColumns: readonly Column[] = pullRequestColumns.map(c
   column.title === 'FOR' ? { ...column, title: 'AGO' } : column,
 )
 
-export const pullRequestCsvColumns: readonly Column[] = columns(
-  ...(['prNumber', 'state', 'stateChangedAt', 'prAuthor', 'priorityName', 'prTitle'] as const),
-).map(({ path }) => ({ title: path, path, format: 'plain', csvName: path }))
+const csvFields: readonly Field[] = [
+  'prNumber',
+  'state',
+  'stateChangedAt',
+  'prAuthor',
+  'priorityName',
+  'prTitle',
+]
+
+export const pullRequestCsvColumns: readonly Column[] = csvFields.map(path => ({
+  title: path,
+  path,
+  format: 'plain',
+  csvName: path,
+}))
 
 /** Returns columns as a person reads them: a time is how long ago it was. */
 export const withAges = (shown: readonly Column[]): readonly Column[] =>

@@ -36,6 +36,7 @@ const forbiddenCharacters = Object.fromEntries(
 /** Ends the reading of a file that is no JUnit XML. */
 const otherFile = new Error('another XML file')
 
+const fileHint = 'Use a JUnit XML file from a test runner.'
 const truncatedHint = 'The test run may have stopped before it wrote all results.'
 
 /**
@@ -56,7 +57,7 @@ export async function parseJUnit(
   let document: JUnitDocument | undefined
   let attributes: Record<string, string> = {}
   let failedBefore = 0
-  const error = (problem: string, hint = 'Use a JUnit XML file from a test runner.') =>
+  const error = (problem: string, hint = fileHint) =>
     usageError(`${file}: line ${parser.line + 1}: ${problem}.`, hint)
 
   parser.onattribute = ({ name, value }) => {
@@ -121,11 +122,7 @@ async function* limited(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGe
   let size = 0
   for await (const chunk of bytes) {
     size += chunk.length
-    if (size > maxFileSize)
-      throw usageError(
-        `${file} is larger than ${formatBytes(maxFileSize)}.`,
-        'Use a JUnit XML file from a test runner.',
-      )
+    if (size > maxFileSize) throw usageError(`${file} is larger than ${formatBytes(maxFileSize)}.`, fileHint)
     yield chunk
   }
 }

@@ -39,18 +39,17 @@ function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
 }
 
 export function settingsOf(operation: Operation): Input<JsonObject> {
-  const overrides = setOf(operation)
   const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
   return {
-    definitions: overrides.definitions.map(definition => ({
+    definitions: setOf(operation).definitions.map(definition => ({
       ...definition,
       summary,
       value: 'setting=value',
     })),
     read(args) {
-      const overrides = setOption.read(args) ?? []
-      const settings = overrides.map(readOverride)
-      checkOverrides('--set', overrides, [])
+      const given = setOption.read(args) ?? []
+      const settings = given.map(readOverride)
+      checkOverrides('--set', given, [])
       return Object.fromEntries(settings)
     },
   }
