@@ -47,7 +47,7 @@ export interface Change {
 }
 
 /** The words of an operation in errors about its responses, where the general words do not fit. */
-export interface OperationErrors {
+interface OperationErrors {
   /** What a request is about, where that is neither the pull request nor the queue: `the test run`. */
   readonly subject?: string
   /** What to check after a 404: params, or words that begin with `the`; by default repository and branch. */

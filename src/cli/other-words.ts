@@ -186,7 +186,7 @@ export function wordsIn({ meanings }: OtherWords, places: Words): Words {
   return keys.flatMap(([place = '', word = '']) => (places.includes(place) && isWord(word) ? word : []))
 }
 
-export type Groups = readonly CommandGroup[]
+type Groups = readonly CommandGroup[]
 
 /** The commands of a group, or all groups, by the word that is typed. */
 function commandsOf(group: string, groups: Groups): readonly (readonly [string, string])[] {

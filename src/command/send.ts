@@ -90,7 +90,7 @@ export const readForPerson = <P extends Params>(
   forPerson(cli, () => readIfFound(cli.client(), operation, values, { limits: { maxRetries: 0 } }))
 
 /** What one of several requests prints. */
-export interface PrintedItem extends Result {
+interface PrintedItem extends Result {
   /** The web page that is opened in its place. */
   readonly opens?: string | undefined
   /** The kind of exit code that it requires, if it is not `ok`. */

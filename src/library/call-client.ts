@@ -25,7 +25,7 @@ export interface CallOutcome {
 }
 
 /** What the calls of a client share that ask the same service with the token of the same source. */
-export interface ServiceMemory {
+interface ServiceMemory {
   /** Limits the requests at a time, and pauses all of them after a 429. */
   readonly traffic: Traffic
   /** When pull requests were submitted: a wait does not take the end of an earlier attempt for the result. */

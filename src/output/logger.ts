@@ -6,7 +6,7 @@ import type { StyledLine, TextStyles } from './styled-text.ts'
 import type { Writer } from './view.ts'
 
 /** Where messages are written. They are wrapped at the columns of a terminal, and nowhere else. */
-export interface LogWriter extends Writer {
+interface LogWriter extends Writer {
   readonly terminal?: boolean
   readonly columns?: number
   /** Whether it can be redrawn now. */

@@ -72,7 +72,7 @@ export const keptDays = 45
 const minute = 60_000
 
 /** The earliest start that is requested: a minute less, because time passes on the way to the service. */
-export const earliestKept = (now: number): number => now - keptDays * 86_400_000 + minute
+const earliestKept = (now: number): number => now - keptDays * 86_400_000 + minute
 
 /** Parses a range of finished test runs, both ends inclusive, within what the service keeps; `now` is its time. */
 export function parseKeptRange(
